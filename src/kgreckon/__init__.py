@@ -1,0 +1,3 @@
+"""kgreckon reckons over incomplete knowledge graphs: it computes, and it infers."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,177 @@
+"""The command line: parse, call one library function, print. Libraries are imported by the command that needs them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgreckon import __version__
+from kgreckon.errors import UserError
+
+app = typer.Typer(
+    help="Reckon over incomplete knowledge graphs: compute what they prove, infer what they do not state yet.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+GraphPlace = Annotated[str, typer.Argument(help="A graph folder, an MMKG folder, or 'world' for the embedded graph.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+class NumbersOption(StrEnum):
+    """Where numerical relations come from."""
+
+    COMPUTED = "computed"
+    SAMPLED = "sampled"
+
+
+def _print_json(data: Any) -> None:
+    json.dump(data, sys.stdout, ensure_ascii=False, indent=2)
+    sys.stdout.write("\n")
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"kgreckon {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command("import")
+def import_(
+    sources: Annotated[list[Path], typer.Argument(help="Tables (.tsv, .csv), RDF files, or MMKG folders; .gz too.")],
+    out: Annotated[Path, typer.Option(help="The graph folder to write.")],
+    facts: Annotated[list[Path] | None, typer.Option(help="A further table, of facts: head, relation, tail.")] = None,
+    values: Annotated[
+        list[Path] | None, typer.Option(help="A further table, of values: entity, attribute, value[, unit].")
+    ] = None,
+    names: Annotated[list[Path] | None, typer.Option(help="A further table, of readable names: name, label.")] = None,
+    top_attributes: Annotated[int | None, typer.Option(min=1, help="Keep only the N most frequent attributes.")] = None,
+    skip_bad_lines: Annotated[bool, typer.Option(help="Count and report bad lines instead of stopping.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing graph folder.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a graph folder from files."""
+    from kgreckon.display import notes
+    from kgreckon.graph import Kind, read_sources
+    from kgreckon.graph.storage import HEADER, check_free
+
+    check_free(out, HEADER if overwrite else None)  # before the work, not after it
+    tables = [(path, kind) for paths, kind in ((facts, Kind.FACTS), (values, Kind.VALUES), (names, Kind.NAMES))
+              for path in paths or ()]  # fmt: skip
+    with notes().status("reading ..."):
+        graph, report = read_sources([*sources, *tables], top_attributes, skip_bad_lines)
+        graph.save(out, overwrite=overwrite)
+    for remark in report.remarks():
+        notes().print(remark, markup=False)
+    summary = {
+        "folder": str(out),
+        "entities": len(graph.entities),
+        "relations": len(graph.relations),
+        "facts": len(graph.facts),
+        "attributes": len(graph.attributes),
+        "attribute_facts": len(graph.attribute_facts),
+        "values": len(graph.values),
+        "labels": report.labels,
+    }
+    if as_json:
+        _print_json(summary | {"remarks": report.remarks()})
+        return
+    typer.echo(
+        f"{out}: {len(graph.entities):,} entities, {len(graph.facts):,} facts of {len(graph.relations):,} relations, "
+        f"{len(graph.attribute_facts):,} values of {len(graph.attributes):,} attributes"
+    )
+
+
+@app.command()
+def stats(
+    graph: GraphPlace,
+    rows: Annotated[int, typer.Option(min=1, help="How many relations and attributes to show.")] = 15,
+    top_attributes: Annotated[int | None, typer.Option(min=1, help="Read only the N most frequent attributes.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is in a graph: counts, units, ranges, the most frequent relations and attributes."""
+    from kgreckon.display import console, print_statistics
+    from kgreckon.graph import open_graph
+    from kgreckon.graph.statistics import graph_statistics
+
+    statistics = graph_statistics(open_graph(graph, top_attributes))
+    if as_json:
+        _print_json(statistics.as_json())
+    else:
+        print_statistics(statistics, graph, rows, console())
+
+
+@app.command()
+def ask(
+    graph: GraphPlace,
+    query: Annotated[
+        str, typer.Argument(help="A query in the paper's notation, such as (rp,(^in_country),(e,(Japan))).")
+    ],
+    exact: Annotated[
+        bool, typer.Option("--exact/--no-exact", help="Answers that the graph proves; a graph has no others.")
+    ] = True,
+    numbers: Annotated[
+        NumbersOption, typer.Option(help="Compare numbers by arithmetic, or along the graph's numerical edges.")
+    ] = NumbersOption.COMPUTED,
+    limit: Annotated[int, typer.Option(min=1, help="How many answers to show.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a query exactly."""
+    from kgreckon.display import console, print_answers, print_question
+    from kgreckon.exact import Numbers
+    from kgreckon.exact import ask as ask_exactly
+    from kgreckon.exact.answers import as_json as answers_as_json
+    from kgreckon.graph import open_graph
+    from kgreckon.query.paper import parse
+
+    if not exact:
+        raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
+    opened = open_graph(graph)
+    parsed = parse(query, opened.vocabulary)
+    answers = ask_exactly(opened, parsed, Numbers(numbers.value))
+    if as_json:
+        _print_json(answers_as_json(opened, parsed, answers, limit))
+        return
+    out = console()
+    print_question(parsed, opened, out)
+    print_answers(parsed, answers, opened, limit, out)
+
+
+@app.command()
+def demo() -> None:
+    """Show what kgreckon does on the embedded World graph."""
+    from kgreckon.demo import run
+
+    run()
+
+
+def main() -> None:
+    """The program: a user's mistake is one line on stderr and exit code 2."""
+    try:
+        app()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        sys.stderr.close()
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

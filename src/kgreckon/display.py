@@ -1,0 +1,117 @@
+"""Tables for the terminal. Results go to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.literals import is_calendar, write_date
+from kgreckon.graph.statistics import GraphStatistics
+from kgreckon.query import NumberSort, Query, general_type, sentence, sort_of, specific_type
+from kgreckon.query.paper import write
+
+_LEFT = ("relation", "attribute", "unit", "answer", "name", "value", "graph")
+
+
+def console() -> Console:
+    """The console for results; a pipe gets tables of any width, unbroken."""
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=200, soft_wrap=False)
+
+
+def notes() -> Console:
+    """The console for progress and remarks."""
+    return Console(stderr=True, highlight=False)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """A table; numbers stand to the right with thousands set off."""
+    result = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    for column in columns:
+        result.add_column(column, justify="left" if column in _LEFT else "right", overflow="fold")
+    for row in rows:
+        result.add_row(*(escape(cell) if isinstance(cell, str) else _figure(cell) for cell in row))
+    return result
+
+
+def _figure(cell: object) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if isinstance(cell, float):
+        return measured(cell, "")
+    return str(cell)
+
+
+def measured(number: float, unit: str) -> str:
+    """A number for people: dates as dates, large numbers with their thousands set off."""
+    if is_calendar(unit):
+        return write_date(number)
+    if unit == "years":
+        return f"{number:g}" if number.is_integer() else f"{number:.2f}"
+    if number.is_integer() and abs(number) < 1e15:
+        return f"{int(number):,}"
+    return f"{number:,.6g}" if abs(number) < 1e6 else f"{number:,.1f}"
+
+
+def print_statistics(statistics: GraphStatistics, name: str, rows: int, out: Console) -> None:
+    """Counts, units, relations and attributes of a graph."""
+    counts = [
+        ("entities", statistics.entities),
+        ("relations", statistics.relations),
+        ("facts", statistics.facts),
+        ("attributes", statistics.attributes),
+        ("attribute values", statistics.attribute_facts),
+        ("distinct values", statistics.values),
+    ]
+    if statistics.comparisons is not None:
+        counts.append(("numerical edges", statistics.comparisons))
+    out.print(table(f"{name}", ("graph", "count"), counts))
+    units = [(u.unit, u.values, measured(u.smallest, u.unit), measured(u.largest, u.unit)) for u in statistics.units]
+    out.print(table("Units", ("unit", "values", "smallest", "largest"), units))
+    relations = statistics.most_frequent_relations[:rows]
+    title = _title("Relations", len(relations), statistics.relations)
+    out.print(
+        table(title, ("relation", "facts", "heads", "tails"), [(r.name, r.facts, r.heads, r.tails) for r in relations])
+    )
+    attributes = statistics.most_frequent_attributes[:rows]
+    title = _title("Attributes", len(attributes), statistics.attributes)
+    out.print(table(title, ("attribute", "unit", "entities", "smallest", "median", "largest"), [
+        (a.name, a.unit, a.entities, *(measured(number, a.unit) for number in (a.smallest, a.median, a.largest)))
+        for a in attributes
+    ]))  # fmt: skip
+
+
+def _title(what: str, shown: int, all_of_them: int) -> str:
+    return what if shown == all_of_them else f"{what}: the {shown} most frequent of {all_of_them:,}"
+
+
+def print_question(query: Query, graph: KnowledgeGraph, out: Console) -> None:
+    """A query in words, in the paper's notation, and its type."""
+    out.print(f"[bold]{escape(sentence(query, graph.vocabulary))}[/bold]", soft_wrap=True)
+    out.print(escape(write(query, graph.vocabulary)), style="cyan", soft_wrap=True)
+    out.print(f"type {general_type(query)}, {specific_type(query)}", style="dim", soft_wrap=True)
+
+
+def print_answers(query: Query, answers: np.ndarray, graph: KnowledgeGraph, limit: int, out: Console) -> None:
+    """The first answers to a query as a table."""
+    shown = answers[:limit].tolist()
+    title = f"{len(answers):,} answer{'s' * (len(answers) != 1)}"
+    if len(shown) < len(answers):
+        title += f", the first {len(shown)}"
+    if isinstance(sort_of(query, graph.vocabulary), NumberSort):
+        numbers = [graph.values.number_at(row) for row in shown]
+        out.print(table(title, ("value", "unit"), [(measured(*number), number[1]) for number in numbers]))
+        return
+    labels = [graph.entities.label(entity) for entity in shown]
+    names = [graph.entities.name(entity) for entity in shown]
+    if labels == names:
+        out.print(table(title, ("answer",), [(label,) for label in labels]))
+    else:
+        out.print(table(title, ("answer", "name"), zip(labels, names, strict=True)))

@@ -1,0 +1,33 @@
+"""Mistakes a user can make and mend; everything else is a mistake of ours and keeps its traceback."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from itertools import islice
+
+# Looking for the nearest name compares strings one by one; past this many names only a prefix of them is compared.
+_NAMES_COMPARED = 100_000
+
+
+class UserError(Exception):
+    """Something the user gave that cannot be used; the message names the bad thing and the remedy."""
+
+
+def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
+    """The candidates that look most like `name`, the best first."""
+    folded: dict[str, str] = {}
+    for candidate in islice(candidates, _NAMES_COMPARED):
+        folded.setdefault(candidate.casefold(), candidate)
+    wanted = name.casefold()
+    close = difflib.get_close_matches(wanted, folded, n=count, cutoff=0.6)
+    if len(close) < count and len(wanted) >= 3:
+        close += [text for text in folded if wanted in text and text not in close][: count - len(close)]
+    return [folded[text] for text in close]
+
+
+def unknown_name(kind: str, name: str, candidates: Iterable[str]) -> UserError:
+    """The error that says `name` is no such thing and proposes the nearest names."""
+    close = nearest(name, candidates)
+    remedy = f"; did you mean {' or '.join(repr(text) for text in close)}?" if close else ""
+    return UserError(f"unknown {kind} {name!r}{remedy}")

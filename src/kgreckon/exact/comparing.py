@@ -1,0 +1,150 @@
+"""Computed comparisons: `x ⋈ a·y + b` over the sorted value table, as ranges of rows found by binary search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgreckon.exact.ragged import _append_interval, _grown, compiled
+from kgreckon.query import Comparison, Order
+
+_CODES = {order: code for code, order in enumerate(Order)}
+_EQUAL, _LESS, _GREATER, _AT_MOST, _AT_LEAST, _UNEQUAL = (
+    _CODES[order] for order in (Order.EQUAL, Order.LESS, Order.GREATER, Order.AT_MOST, Order.AT_LEAST, Order.UNEQUAL)
+)
+
+
+def comparison_table(comparisons: tuple[Comparison, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Order, factor, offset and tolerance of some comparisons, as columns."""
+    return (
+        np.array([_CODES[comparison.order] for comparison in comparisons], dtype=np.int64),
+        np.array([comparison.factor for comparison in comparisons], dtype=np.float64),
+        np.array([comparison.offset for comparison in comparisons], dtype=np.float64),
+        np.array([comparison.tolerance for comparison in comparisons], dtype=np.float64),
+    )
+
+
+@compiled
+def _first_above(numbers: np.ndarray, low: int, high: int, bound: float, or_equal: bool) -> int:
+    """The first row whose number is above `bound`, or at least equal to it."""
+    while low < high:
+        middle = (low + high) >> 1
+        if numbers[middle] > bound or (or_equal and numbers[middle] == bound):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@compiled
+def _equal(x: float, z: float, tolerance: float) -> bool:
+    if tolerance == 0.0:
+        return x == z
+    return abs(x - z) < tolerance * abs(x) and abs(x - z) < tolerance * abs(z)
+
+
+@compiled
+def _equal_range(numbers: np.ndarray, low: int, high: int, z: float, tolerance: float) -> tuple[int, int]:
+    """The rows equal to `z`: the predicate itself is bisected on either side of z, so that rounding cannot disagree."""
+    middle = _first_above(numbers, low, high, z, True)
+    left, right = low, middle
+    while left < right:
+        at = (left + right) >> 1
+        if _equal(numbers[at], z, tolerance):
+            right = at
+        else:
+            left = at + 1
+    begin = left
+    left, right = middle, high
+    while left < right:
+        at = (left + right) >> 1
+        if _equal(numbers[at], z, tolerance):
+            left = at + 1
+        else:
+            right = at
+    return begin, left
+
+
+@compiled
+def _sort_and_join(lows: np.ndarray, highs: np.ndarray, start: int, end: int) -> int:
+    """Sort the intervals from `start` to `end` and join those that touch; returns the new end."""
+    order = np.argsort(lows[start:end])
+    sorted_lows = lows[start:end][order]
+    sorted_highs = highs[start:end][order]
+    count = start
+    for index in range(len(order)):
+        count = _append_interval(lows, highs, start, count, sorted_lows[index], sorted_highs[index])
+    return count
+
+
+@compiled
+def compare_intervals(
+    numbers: np.ndarray,
+    unit_starts: np.ndarray,
+    row_units: np.ndarray,
+    num_rows: int,
+    orders: np.ndarray,
+    factors: np.ndarray,
+    addends: np.ndarray,
+    tolerances: np.ndarray,
+    comparisons: np.ndarray,
+    offsets: np.ndarray,
+    lows: np.ndarray,
+    highs: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each query, the rows that stand in its comparison to some number of its set.
+
+    `numbers` and `row_units` go on after the `num_rows` rows of the table with the literals of the batch.
+    """
+    queries = len(comparisons)
+    out_offsets = np.zeros(queries + 1, dtype=np.int64)
+    out_lows = np.empty(max(64, 2 * queries), dtype=np.int32)
+    out_highs = np.empty(len(out_lows), dtype=np.int32)
+    count = 0
+    for query in range(queries):
+        which = comparisons[query]
+        order, factor, addend, tolerance = orders[which], factors[which], addends[which], tolerances[which]
+        start = count
+        for place in range(offsets[query], offsets[query + 1]):
+            row = lows[place]
+            while row < highs[place]:
+                unit = row_units[row]
+                # The part of the interval within one unit; a literal stands alone.
+                end = min(highs[place], unit_starts[unit + 1]) if row < num_rows else row + 1
+                if unit < 0:  # a literal in a unit that the table does not hold
+                    row = end
+                    continue
+                low, high = unit_starts[unit], unit_starts[unit + 1]
+                if order in (_EQUAL, _UNEQUAL):
+                    needed = count + 2 * (end - row)
+                    out_lows = _grown(out_lows, count, needed)
+                    out_highs = _grown(out_highs, count, needed)
+                    for value in range(row, end):
+                        z = factor * numbers[value] + addend
+                        begin, beyond = _equal_range(numbers, low, high, z, tolerance)
+                        if order == _EQUAL:
+                            if begin < beyond:
+                                out_lows[count] = begin
+                                out_highs[count] = beyond
+                                count += 1
+                        else:
+                            out_lows[count] = low
+                            out_highs[count] = begin
+                            out_lows[count + 1] = beyond
+                            out_highs[count + 1] = high
+                            count += 2
+                else:
+                    # a·y + b is monotone in y: the loosest bound comes from one end of the interval.
+                    downward = order in (_LESS, _AT_MOST)
+                    value = end - 1 if (factor >= 0.0) == downward else row
+                    z = factor * numbers[value] + addend
+                    split = _first_above(numbers, low, high, z, order in (_LESS, _AT_LEAST))
+                    out_lows = _grown(out_lows, count, count + 1)
+                    out_highs = _grown(out_highs, count, count + 1)
+                    out_lows[count] = low if downward else split
+                    out_highs[count] = split if downward else high
+                    count += 1
+                row = end
+        if count > start:
+            count = _sort_and_join(out_lows, out_highs, start, count)
+        out_offsets[query + 1] = count
+    return out_offsets, out_lows[:count].copy(), out_highs[:count].copy()

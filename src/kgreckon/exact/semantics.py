@@ -1,0 +1,220 @@
+"""Exact sets on a graph: the first meaning of the algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import Enum
+from functools import reduce
+
+import numpy as np
+
+from kgreckon.errors import UserError
+from kgreckon.exact import ragged
+from kgreckon.exact.comparing import compare_intervals, comparison_table
+from kgreckon.exact.ragged import Ragged
+from kgreckon.graph import Adjacency, KnowledgeGraph
+from kgreckon.query import SEVEN, Batch, Comparison, Number, Query, interpret, sort_of
+
+# Queries are answered this many at a time, which bounds what their intermediate sets may need.
+CHUNK = 2048
+
+
+class Numbers(Enum):
+    """Where numerical relations come from: arithmetic, or the numerical edges that a benchmark graph carries."""
+
+    COMPUTED = "computed"
+    SAMPLED = "sampled"
+
+
+@dataclass(frozen=True)
+class EntitySets:
+    """A set of entities for each query, or its complement: all queries of a batch share the flag."""
+
+    offsets: np.ndarray
+    items: np.ndarray
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class NumberSets:
+    """A set of value rows for each query, as intervals, and the unit that the query's numbers are measured in."""
+
+    offsets: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+    units: np.ndarray
+
+    @property
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arrays that the kernels take."""
+        return self.offsets, self.lows, self.highs
+
+
+ExactSet = EntitySets | NumberSets
+
+
+class ExactSemantics:
+    """The sets that a graph states, for a batch's comparisons and literals (kgreckon.query.Semantics)."""
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        numbers: Numbers = Numbers.COMPUTED,
+        comparisons: tuple[Comparison, ...] = tuple(SEVEN.values()),
+        literals: tuple[Number, ...] = (),
+    ) -> None:
+        if numbers is Numbers.SAMPLED and graph.compared is None:
+            raise UserError("this graph carries no numerical edges: use computed comparisons")
+        self.graph = graph
+        self.mode = numbers
+        self.num_entities = len(graph.entities)
+        self.comparisons = comparisons
+        self.comparison_columns = comparison_table(comparisons)
+        table = graph.values
+        units = [table.unit_id(literal.unit) for literal in literals]
+        self.numbers = np.append(table.numbers, [literal.value for literal in literals])
+        self.row_units = np.append(table.unit_ids, [-1 if unit is None else unit for unit in units]).astype(np.int32)
+
+    def entity(self, entities: np.ndarray) -> EntitySets:
+        return EntitySets(np.arange(len(entities) + 1), np.ascontiguousarray(entities, dtype=np.int32))
+
+    def number(self, rows: np.ndarray) -> NumberSets:
+        lows = np.ascontiguousarray(rows, dtype=np.int32)
+        return NumberSets(np.arange(len(rows) + 1), lows, lows + 1, self.row_units[rows])
+
+    def follow(self, relations: np.ndarray, of: ExactSet) -> EntitySets:
+        return EntitySets(*self._project(self.graph.follows, relations, self._points(of)))
+
+    def value_of(self, attributes: np.ndarray, of: ExactSet) -> NumberSets:
+        rows = self._project(self.graph.values_of, attributes, self._points(of))
+        return NumberSets(*ragged.points_to_intervals(*rows), self.graph.attribute_units[attributes])
+
+    def having_value(self, attributes: np.ndarray, of: ExactSet) -> EntitySets:
+        having, numbers = self.graph.having, _numbers(of)
+        attributes = np.ascontiguousarray(attributes)
+        return EntitySets(*ragged.project_intervals(
+            having.offsets, having.labels, having.starts, having.targets, having.num_targets, attributes, *numbers.parts
+        ))  # fmt: skip
+
+    def compare(self, comparisons: np.ndarray, of: ExactSet) -> NumberSets:
+        numbers, table = _numbers(of), self.graph.values
+        if self.mode is Numbers.SAMPLED:
+            return self._sampled(comparisons, numbers)
+        result = compare_intervals(
+            self.numbers,
+            table.unit_starts,
+            self.row_units,
+            len(table),
+            *self.comparison_columns,
+            np.ascontiguousarray(comparisons),
+            *numbers.parts,
+        )
+        return NumberSets(*result, numbers.units)
+
+    def intersect(self, parts: Sequence[ExactSet], numbers: bool) -> ExactSet:
+        if numbers:
+            return reduce(_intersect_numbers, (_numbers(part) for part in parts))
+        return reduce(_intersect_entities, (_entities(part) for part in parts))
+
+    def unite(self, parts: Sequence[ExactSet], numbers: bool) -> ExactSet:
+        if numbers:
+            return reduce(_unite_numbers, (_numbers(part) for part in parts))
+        negated = [_negate(_entities(part)) for part in parts]  # de Morgan: the flags do the rest
+        return _negate(reduce(_intersect_entities, negated))
+
+    def complement(self, of: ExactSet, numbers: bool) -> ExactSet:
+        if not numbers:
+            return _negate(_entities(of))
+        sets = _numbers(of)
+        return NumberSets(
+            *ragged.complement_intervals(*sets.parts, self.graph.values.unit_starts, sets.units), sets.units
+        )
+
+    def answers(self, sets: ExactSet) -> Ragged:
+        """The entities, or the rows of the value table, that the sets hold."""
+        if isinstance(sets, NumberSets):
+            return Ragged(*ragged.intervals_to_points(*sets.parts, len(self.graph.values)))
+        return Ragged(*self._points(sets))
+
+    def _points(self, sets: ExactSet) -> tuple[np.ndarray, np.ndarray]:
+        entities = _entities(sets)
+        if entities.negated:
+            return ragged.complement_points(entities.offsets, entities.items, self.num_entities)
+        return entities.offsets, entities.items
+
+    def _sampled(self, comparisons: np.ndarray, numbers: NumberSets) -> NumberSets:
+        compared = self.graph.compared
+        assert compared is not None
+        if int(comparisons.max(initial=0)) >= len(SEVEN):
+            raise UserError(f"sampled numerical edges know only {', '.join(SEVEN)}")
+        points = ragged.intervals_to_points(*numbers.parts, len(self.graph.values))
+        rows = self._project(compared, comparisons, points)
+        return NumberSets(*ragged.points_to_intervals(*rows), numbers.units)
+
+    @staticmethod
+    def _project(
+        adjacency: Adjacency, labels: np.ndarray, points: tuple[np.ndarray, np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return ragged.project(
+            adjacency.offsets,
+            adjacency.labels,
+            adjacency.starts,
+            adjacency.targets,
+            adjacency.num_targets,
+            np.ascontiguousarray(labels),
+            *points,
+        )
+
+
+def _entities(sets: ExactSet) -> EntitySets:
+    assert isinstance(sets, EntitySets), "a shape's sorts are checked before it is interpreted"
+    return sets
+
+
+def _numbers(sets: ExactSet) -> NumberSets:
+    assert isinstance(sets, NumberSets), "a shape's sorts are checked before it is interpreted"
+    return sets
+
+
+def _negate(sets: EntitySets) -> EntitySets:
+    return EntitySets(sets.offsets, sets.items, not sets.negated)
+
+
+def _intersect_entities(one: EntitySets, other: EntitySets) -> EntitySets:
+    # Which parts of two plain sets stay: A ∩ B is in both, A ∩ ¬B only left, ¬A ∩ B only right, ¬A ∩ ¬B = ¬(A ∪ B).
+    negated = one.negated and other.negated
+    keep = (negated or other.negated, negated or one.negated == other.negated, negated or one.negated)
+    return EntitySets(*ragged.combine_points(one.offsets, one.items, other.offsets, other.items, *keep), negated)
+
+
+def _intersect_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
+    return NumberSets(*ragged.intersect_intervals(*one.parts, *other.parts), one.units)
+
+
+def _unite_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
+    return NumberSets(*ragged.unite_intervals(*one.parts, *other.parts), one.units)
+
+
+def answer(
+    graph: KnowledgeGraph, batch: Batch, numbers: Numbers = Numbers.COMPUTED, workers: int = 1, chunk: int = CHUNK
+) -> Ragged:
+    """The exact answers to each query of `batch`: entities, or rows of the value table, in rising order."""
+    batch.shape.denotes_numbers  # noqa: B018  # raises where the shape cannot be meant
+    semantics = ExactSemantics(graph, numbers, batch.comparisons, batch.literals)
+
+    def answers(start: int) -> Ragged:
+        return semantics.answers(interpret(batch[start : start + chunk], semantics))
+
+    starts = range(0, len(batch), chunk)
+    if workers == 1 or len(starts) == 1:
+        return Ragged.concatenate([answers(start) for start in starts])
+    with ThreadPoolExecutor(workers) as pool:
+        return Ragged.concatenate(list(pool.map(answers, starts)))
+
+
+def ask(graph: KnowledgeGraph, query: Query, numbers: Numbers = Numbers.COMPUTED) -> np.ndarray:
+    """The exact answers to one query: entities, or rows of the value table, in rising order."""
+    sort_of(query, graph.vocabulary)
+    return answer(graph, Batch.of([query], graph.values), numbers)[0]

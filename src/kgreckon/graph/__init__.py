@@ -1,0 +1,24 @@
+"""Knowledge graphs with numbers: building, reading, storing and naming them."""
+
+from kgreckon.graph.adjacency import Adjacency, Triples
+from kgreckon.graph.builder import GraphBuilder
+from kgreckon.graph.knowledge_graph import KnowledgeGraph
+from kgreckon.graph.opening import open_graph
+from kgreckon.graph.readers import ImportReport, Kind, read_sources
+from kgreckon.graph.storage import open_graph_folder
+from kgreckon.graph.values import ValueTable
+from kgreckon.graph.world import world
+
+__all__ = [
+    "Adjacency",
+    "GraphBuilder",
+    "ImportReport",
+    "Kind",
+    "KnowledgeGraph",
+    "Triples",
+    "ValueTable",
+    "open_graph",
+    "open_graph_folder",
+    "read_sources",
+    "world",
+]

@@ -1,0 +1,84 @@
+"""The knowledge graph: entities, relations, numerical attributes, and the sorted table of their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kgreckon.graph.adjacency import Adjacency, Triples
+from kgreckon.graph.symbols import Symbols
+from kgreckon.graph.values import ValueTable
+
+if TYPE_CHECKING:
+    from kgreckon.graph.vocabulary import GraphVocabulary
+
+
+@dataclass(frozen=True)
+class KnowledgeGraph:
+    """Facts between entities, and numbers that attributes take on entities.
+
+    A relation has two numbers, 2r as the data states it and 2r + 1 for its inverse, so `relation ^ 1` turns one into
+    the other. Attributes have one unit each. `comparisons`, where a graph carries them, are the numerical edges of the
+    paper's benchmark: from value y, by the number of a comparison, to value x.
+    """
+
+    entities: Symbols
+    relations: Symbols
+    relation_phrases: tuple[str | None, ...]  # verb phrases that read between head and tail, where there are any
+    attributes: Symbols
+    attribute_units: np.ndarray  # (attributes,) int32: places in values.units
+    values: ValueTable
+    facts: Triples  # head, relation as stated (not doubled), tail
+    attribute_facts: Triples  # entity, attribute, value row
+    comparisons: Triples | None = None  # value row y, comparison, value row x
+
+    @cached_property
+    def follows(self) -> Adjacency:
+        """From an entity, by a relation or its inverse, to entities."""
+        facts = self.facts
+        both = Triples.from_arrays(
+            np.concatenate([facts.sources, facts.targets]),
+            np.concatenate([facts.labels * 2, facts.labels * 2 + 1]),
+            np.concatenate([facts.targets, facts.sources]),
+        )
+        return Adjacency.from_triples(both, len(self.entities), len(self.entities))
+
+    @cached_property
+    def values_of(self) -> Adjacency:
+        """From an entity, by an attribute, to value rows."""
+        return Adjacency.from_triples(self.attribute_facts, len(self.entities), len(self.values))
+
+    @cached_property
+    def having(self) -> Adjacency:
+        """From an attribute, by a value row, to entities: an attribute's rows stand sorted, so a range is a run."""
+        facts = self.attribute_facts
+        turned = Triples.from_arrays(facts.labels, facts.targets, facts.sources)
+        return Adjacency.from_triples(turned, len(self.attributes), len(self.entities))
+
+    @cached_property
+    def compared(self) -> Adjacency | None:
+        """From a value row, by a comparison, to value rows; None where the graph carries no numerical edges."""
+        if self.comparisons is None:
+            return None
+        return Adjacency.from_triples(self.comparisons, len(self.values), len(self.values))
+
+    @cached_property
+    def vocabulary(self) -> GraphVocabulary:
+        """The names of this graph, for notations."""
+        from kgreckon.graph.vocabulary import GraphVocabulary
+
+        return GraphVocabulary(self)
+
+    def restricted(self, facts: np.ndarray, attribute_facts: np.ndarray) -> KnowledgeGraph:
+        """The graph of some of the facts, given as masks; names and the value table stay."""
+        return replace(self, facts=self.facts[facts], attribute_facts=self.attribute_facts[attribute_facts])
+
+    def save(self, folder: Path, compress: bool = False, overwrite: bool = False) -> None:
+        """Write the graph folder; see docs/formats.md."""
+        from kgreckon.graph.storage import save_graph
+
+        save_graph(self, folder, compress=compress, overwrite=overwrite)

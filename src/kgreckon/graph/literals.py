@@ -1,0 +1,180 @@
+"""Literals: how a written value becomes a number with a unit, and back. Dates become fractional years."""
+
+from __future__ import annotations
+
+import calendar
+import math
+import re
+
+from kgreckon.errors import UserError
+
+PLAIN_UNIT = "number"
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_XSD_NUMERIC = frozenset(
+    (
+        *("integer", "decimal", "float", "double", "int", "long", "short", "byte"),
+        *("nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger"),
+        *("unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte"),
+    )
+)
+_CALENDAR = frozenset(("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
+# Datatypes whose literals are words, even where they happen to look like numbers.
+_WORDS = frozenset(
+    ("string", "boolean", "langString", "anyURI", "token", "normalizedString", "hexBinary", "base64Binary")
+)
+
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_DATE = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)-(\d{1,2}|##)(?:T.*|Z|[-+]\d\d:\d\d)?")
+_MONTH = re.compile(r"([-+]?)(\d{1,9})-(\d{1,2})(?:Z|[-+]\d\d:\d\d)?")
+_YEAR = re.compile(r"([-+]?\d{1,9})(?:Z|[-+]\d\d:\d\d)?")
+_TYPED = re.compile(r'"(.*)"\^\^<([^<>]*)>', re.DOTALL)
+
+
+class UnknownDateError(ValueError):
+    """A date whose year is not known (`15##-##-##`): it says nothing that can be compared."""
+
+
+class NotANumberError(ValueError):
+    """A literal that denotes no number."""
+
+
+def read_number(text: str) -> float:
+    """The finite number that `text` writes."""
+    stripped = text.strip()
+    if _NUMBER.fullmatch(stripped):
+        number = float(stripped)
+        if math.isfinite(number):
+            return number + 0.0  # -0.0 and 0.0 are one value
+        raise NotANumberError(f"{text!r} is too large for a number")
+    if stripped.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+        raise NotANumberError(f"{text!r} is not a finite number")
+    raise NotANumberError(f"{text!r} is not a number")
+
+
+def read_cell(text: str) -> tuple[float, str | None]:
+    """The number in a cell of a table and its unit, if it has one: a number, a date or a typed literal."""
+    if text.startswith('"'):
+        match = _TYPED.fullmatch(text)
+        if match is None:
+            raise NotANumberError(f'{text!r} is neither a number nor a literal "value"^^<type>')
+        return read_literal(match[1], match[2])
+    if _DATE.fullmatch(text):
+        return read_date(text), "date"
+    return read_number(text), None
+
+
+def read_literal(lexical: str, datatype: str) -> tuple[float, str]:
+    """The number that a typed literal denotes, and its datatype as unit."""
+    unit = local_name(datatype)
+    if datatype.startswith(_XSD):
+        if unit in _WORDS:
+            raise NotANumberError(f"a literal of type {unit} is no number")
+        if unit in _CALENDAR:
+            return read_date(lexical), unit
+    return read_number(lexical), unit
+
+
+def read_date(text: str) -> float:
+    """The fractional year of a date, month or year; an unknown month or day counts as the first."""
+    text = text.strip()
+    if match := _DATE.fullmatch(text):
+        sign, year, month, day = match.groups()
+        if "#" in year:
+            raise UnknownDateError(f"the year of {text!r} is not known")
+        return fractional_year(int(sign + year), _part(month), _part(day))
+    if match := _YEAR.fullmatch(text):
+        return float(int(match[1]))
+    if match := _MONTH.fullmatch(text):
+        return fractional_year(int(match[1] + match[2]), _part(match[3]), 1)
+    raise NotANumberError(f"{text!r} is not a date")
+
+
+def read_decimal_date(text: str) -> float:
+    """The fractional year of a date written as YAGO does: `1961.0718` is 18 July 1961, `1950.0000` the year 1950."""
+    match = re.fullmatch(r"(-?\d+)\.(\d\d)(\d\d)", text)
+    if match is None:
+        raise NotANumberError(f"{text!r} is not a decimal date")
+    return fractional_year(int(match[1]), _part(match[2]), _part(match[3]))
+
+
+def fractional_year(year: int, month: int, day: int) -> float:
+    """The year plus the share of it that has passed before that day, in the Gregorian calendar carried backwards."""
+    length = _days_in_year(year)
+    if not 1 <= month <= 12 or not 1 <= day <= _days_in_month(year, month):
+        raise NotANumberError(f"there is no day {day} in month {month} of {year}")
+    before = sum(_days_in_month(year, earlier) for earlier in range(1, month))
+    return year + (before + day - 1) / length
+
+
+def write_date(value: float) -> str:
+    """The year or the date that `value` stands for, such that `read_date` gives it back; else the plain number."""
+    year = math.floor(value)
+    if value == year:
+        return str(year)
+    day = round((value - year) * _days_in_year(year))
+    month = 1
+    while month < 12 and day >= _days_in_month(year, month):
+        day -= _days_in_month(year, month)
+        month += 1
+    text = f"{year:05d}-{month:02d}-{day + 1:02d}" if year < 0 else f"{year:04d}-{month:02d}-{day + 1:02d}"
+    try:
+        return text if read_date(text) == value else write_plain(value)
+    except NotANumberError:
+        return write_plain(value)
+
+
+def write_plain(value: float) -> str:
+    """The shortest text that reads back as the same number."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def local_name(iri: str) -> str:
+    """The last part of an IRI or path: what a person calls it."""
+    trimmed = iri.rstrip("/#")
+    for separator in ("#", "/"):
+        if separator in trimmed:
+            return trimmed.rsplit(separator, 1)[1]
+    return trimmed
+
+
+def is_calendar(unit: str) -> bool:
+    """Whether values of `unit` are years."""
+    return unit in _CALENDAR
+
+
+def same_family(unit: str, other: str) -> bool:
+    """Whether two datatypes measure the same thing, so that one attribute may mix them: both numbers, or both dates."""
+    return unit == other or {unit, other} <= _XSD_NUMERIC or {unit, other} <= _CALENDAR
+
+
+def read_with_unit(text: str, unit: str | None, known_units: tuple[str, ...]) -> tuple[float, str]:
+    """The number and unit of `1927`, `1927 years` or `1969-03-01 date`; `unit` is what a bare number takes."""
+    number, _, named = text.strip().partition(" ")
+    named = named.strip()
+    if named:
+        if named not in known_units:
+            raise UserError(f"unknown unit {named!r}: the graph measures in {', '.join(known_units) or 'nothing'}")
+        unit = named
+    elif unit is None and len(known_units) == 1:
+        unit = known_units[0]
+    if unit is None:
+        raise UserError(f"{text!r} needs a unit, such as '{number} {known_units[0]}'" if known_units else
+                        f"{text!r} cannot be meant: the graph holds no numbers")  # fmt: skip
+    try:
+        if is_calendar(unit) and _DATE.fullmatch(number):
+            return read_date(number), unit
+        return read_number(number), unit
+    except (NotANumberError, UnknownDateError) as error:
+        raise UserError(str(error)) from None
+
+
+def _part(text: str) -> int:
+    return 1 if text == "##" else int(text) or 1
+
+
+def _days_in_year(year: int) -> int:
+    return 366 if calendar.isleap(year) else 365
+
+
+def _days_in_month(year: int, month: int) -> int:
+    return 29 if month == 2 and calendar.isleap(year) else (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]

@@ -1,0 +1,29 @@
+"""One door to every graph: the embedded one, a graph folder, an MMKG folder, or a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgreckon.errors import UserError
+from kgreckon.graph.knowledge_graph import KnowledgeGraph
+from kgreckon.graph.readers import is_mmkg_folder, read_sources
+from kgreckon.graph.storage import is_graph_folder, open_graph_folder
+from kgreckon.graph.world import world
+
+
+def open_graph(place: str | Path, top_attributes: int | None = None) -> KnowledgeGraph:
+    """The graph called `world`, or the one in a graph folder or MMKG folder; `top_attributes` is for the latter."""
+    path = Path(place)
+    if str(place) == "world" and not path.exists():
+        graph = world()
+    elif not path.exists():
+        raise UserError(f"{place}: no such folder; give a graph folder, an MMKG folder, or the word 'world'")
+    elif is_graph_folder(path):
+        graph = open_graph_folder(path)
+    elif path.is_dir() and is_mmkg_folder(path):
+        return read_sources([path], top_attributes)[0]
+    else:
+        raise UserError(f"{place} is not a graph folder; make one with: kgreckon import {place} --out FOLDER")
+    if top_attributes is not None:
+        raise UserError(f"{place} is a finished graph: choose its attributes when it is imported")
+    return graph

@@ -1,0 +1,59 @@
+"""Readers: from files as people have them to a knowledge graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kgreckon.errors import UserError
+from kgreckon.graph.builder import GraphBuilder
+from kgreckon.graph.knowledge_graph import KnowledgeGraph
+from kgreckon.graph.readers.mmkg import is_mmkg_folder, read_mmkg
+from kgreckon.graph.readers.report import ImportReport
+from kgreckon.graph.readers.tables import SUFFIXES, Kind, read_table, suffix_of
+
+__all__ = ["ImportReport", "Kind", "is_mmkg_folder", "read_sources"]
+
+
+def read_sources(
+    sources: Sequence[Path | tuple[Path, Kind]],
+    top_attributes: int | None = None,
+    skip_bad_lines: bool = False,
+) -> tuple[KnowledgeGraph, ImportReport]:
+    """One graph from files and MMKG folders, and what was met on the way.
+
+    A table whose kind cannot be told from its header or its first rows comes with its kind.
+    """
+    builder, report = GraphBuilder(), ImportReport(skip_bad_lines=skip_bad_lines)
+    given = [source if isinstance(source, tuple) else (source, None) for source in sources]
+    if not given:
+        raise UserError("nothing to import: give at least one file or folder")
+    # Names are read last: they label what the facts have named by then.
+    for path, kind in sorted(given, key=lambda source: source[1] is Kind.NAMES):
+        _read_source(Path(path), kind, builder, report)
+    graph = builder.build(top_attributes)
+    report.facts, report.values = len(graph.facts), len(graph.attribute_facts)
+    report.repeated_facts = builder.num_facts_given - len(graph.facts)
+    if top_attributes is None:
+        report.repeated_values = builder.num_values_given - len(graph.attribute_facts)
+    if not len(graph.facts) and not len(graph.attribute_facts):
+        raise UserError("the sources hold no facts")
+    return graph, report
+
+
+def _read_source(path: Path, kind: Kind | None, builder: GraphBuilder, report: ImportReport) -> None:
+    if path.is_dir():
+        if not is_mmkg_folder(path):
+            raise UserError(f"{path} is a folder, but not one of MMKG (EntityTriples and NumericalTriples)")
+        read_mmkg(path, builder, report)
+    elif not path.exists():
+        raise UserError(f"{path}: no such file")
+    elif kind is not None or suffix_of(path) in SUFFIXES:
+        read_table(path, builder, report, kind)
+    else:
+        from kgreckon.graph.readers.rdf import is_rdf_file, read_rdf  # RDF is read only where it is used
+
+        if not is_rdf_file(path):
+            raise UserError(f"{path}: cannot tell what this file is; known endings are {', '.join(SUFFIXES)}, "
+                            ".nt, .ttl, .nq, .trig, .rdf, .n3, .jsonld, each also with .gz")  # fmt: skip
+        read_rdf(path, builder, report)

@@ -1,0 +1,55 @@
+"""What an import met: counts of what was read, and of what was not and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kgreckon.errors import UserError
+
+_EXAMPLES_KEPT = 5
+
+
+@dataclass
+class ImportReport:
+    """What was read, and what was left out."""
+
+    skip_bad_lines: bool = False
+    files: list[str] = field(default_factory=list)
+    facts: int = 0
+    values: int = 0
+    labels: int = 0
+    repeated_facts: int = 0
+    repeated_values: int = 0
+    bad_lines: int = 0
+    bad_examples: list[str] = field(default_factory=list)
+    unknown_dates: int = 0
+    other_literals: Counter[str] = field(default_factory=Counter)
+    labels_of_nothing: int = 0
+
+    def reject(self, path: Path, line: int, problem: str) -> None:
+        """Stop at a bad line, or count it where bad lines are to be skipped."""
+        message = f"{path}:{line}: {problem}"
+        if not self.skip_bad_lines:
+            raise UserError(message)
+        self.bad_lines += 1
+        if len(self.bad_examples) < _EXAMPLES_KEPT:
+            self.bad_examples.append(message)
+
+    def remarks(self) -> list[str]:
+        """One sentence for each thing that was left out."""
+        remarks = []
+        if self.repeated_facts:
+            remarks.append(f"{self.repeated_facts:,} repeated facts counted once")
+        if self.repeated_values:
+            remarks.append(f"{self.repeated_values:,} repeated values counted once")
+        if self.unknown_dates:
+            remarks.append(f"{self.unknown_dates:,} dates dropped because their year is unknown")
+        for kind, count in self.other_literals.most_common():
+            remarks.append(f"{count:,} literals left out: {kind}")
+        if self.labels_of_nothing:
+            remarks.append(f"{self.labels_of_nothing:,} labels of things that no fact names")
+        if self.bad_lines:
+            remarks.append(f"{self.bad_lines:,} bad lines skipped, the first: {'; '.join(self.bad_examples)}")
+        return remarks

@@ -1,0 +1,155 @@
+"""Tables of facts, values and names: TSV and CSV, plain or gzipped."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from io import TextIOWrapper
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, cast
+
+from kgreckon.errors import UserError
+from kgreckon.graph.builder import GraphBuilder
+from kgreckon.graph.literals import PLAIN_UNIT, NotANumberError, UnknownDateError, read_cell
+from kgreckon.graph.readers.report import ImportReport
+
+SUFFIXES = (".tsv", ".csv", ".txt")
+_ROWS_LOOKED_AT = 50
+
+Row = tuple[int, list[str]]  # line number and fields
+
+
+class Kind(Enum):
+    """What a table holds."""
+
+    FACTS = "facts"  # head, relation, tail
+    VALUES = "values"  # entity, attribute, value, and the unit if there is a fourth
+    NAMES = "names"  # name, label
+
+
+_FIELDS = {Kind.FACTS: (3,), Kind.VALUES: (3, 4), Kind.NAMES: (2,)}
+_HEADERS = {
+    ("head", "relation", "tail"): Kind.FACTS,
+    ("subject", "predicate", "object"): Kind.FACTS,
+    ("entity", "attribute", "value"): Kind.VALUES,
+    ("entity", "attribute", "value", "unit"): Kind.VALUES,
+    ("name", "label"): Kind.NAMES,
+    ("entity", "label"): Kind.NAMES,
+    ("entity", "name"): Kind.NAMES,
+    ("id", "name"): Kind.NAMES,
+    ("id", "label"): Kind.NAMES,
+}
+
+
+def suffix_of(path: Path) -> str:
+    """The ending of a file's name, a closing `.gz` left out."""
+    return Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """The file's bytes, unzipped."""
+    try:
+        return cast(IO[bytes], gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be opened: {error.strerror}") from None
+
+
+def read_rows(path: Path, report: ImportReport) -> Iterator[Row]:
+    """The rows of a table with their line numbers, blank lines left out."""
+    # Bytes that are not UTF-8 come through as surrogates; the builder finds them where they matter.
+    with TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
+        try:
+            if suffix_of(path) == ".csv":
+                yield from _csv_rows(text, path, report)
+            else:
+                for line, content in enumerate(text, 1):
+                    content = content.rstrip("\r\n")
+                    if content:
+                        yield line, content.split("\t")
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise UserError(f"{path} is not a whole gzip file: {error}") from None
+
+
+def _csv_rows(text: TextIOWrapper, path: Path, report: ImportReport) -> Iterator[Row]:
+    reader = csv.reader(text, strict=True)
+    while True:
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            report.reject(path, reader.line_num, str(error))
+            continue
+        if fields:
+            yield reader.line_num, fields
+
+
+def read_table(path: Path, builder: GraphBuilder, report: ImportReport, kind: Kind | None = None) -> None:
+    """Add a table to the graph; what it holds is told by its header or its first rows unless `kind` says it."""
+    rows = read_rows(path, report)
+    first = list(islice(rows, _ROWS_LOOKED_AT))
+    if not first:
+        raise UserError(f"{path} is empty")
+    report.files.append(path.name)
+    header = _HEADERS.get(tuple(field.strip().lower() for field in first[0][1]))
+    kind = kind or header or _guess(first)
+    add_rows(chain(first[1 if header else 0 :], rows), path, kind, builder, report)
+
+
+def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder, report: ImportReport) -> None:
+    """Add rows of a known kind to the graph."""
+    separator = "comma" if suffix_of(path) == ".csv" else "tab"
+    widths = _FIELDS[kind]
+    expected = " or ".join(map(str, widths))
+    for line, fields in rows:
+        if len(fields) not in widths:
+            report.reject(path, line, f"expected {expected} {separator}-separated fields, found {len(fields)}")
+            continue
+        try:
+            if kind is Kind.FACTS:
+                builder.add_fact(*fields)
+            elif kind is Kind.VALUES:
+                number, unit = read_cell(fields[2])
+                given = fields[3].strip() if len(fields) == 4 else ""
+                builder.add_value(fields[0], fields[1], number, given or unit or PLAIN_UNIT)
+            elif builder.label(*fields):
+                report.labels += 1
+            else:
+                report.labels_of_nothing += 1
+        except UnknownDateError:
+            report.unknown_dates += 1
+        except (NotANumberError, UserError) as error:
+            report.reject(path, line, str(error))
+
+
+def _guess(rows: list[Row]) -> Kind:
+    """What the rows look like: two fields name, four measure, three measure if most of them end in a number.
+
+    Where the first fields are numbers too, they are ids, and the rows are facts.
+    """
+    widths = [len(fields) for _, fields in rows]
+    width = max(set(widths), key=widths.count)
+    if width == 2:
+        return Kind.NAMES
+    if width == 4:
+        return Kind.VALUES
+    full = [fields for _, fields in rows if len(fields) == 3]
+    ends = sum(_is_number(fields[2]) for fields in full)
+    starts = sum(_is_number(fields[0]) for fields in full)
+    return Kind.VALUES if ends * 2 > len(full) and starts * 2 <= len(full) else Kind.FACTS
+
+
+def _is_number(text: str) -> bool:
+    try:
+        read_cell(text)
+    except UnknownDateError:
+        return True
+    except NotANumberError:
+        return False
+    return True

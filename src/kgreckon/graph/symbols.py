@@ -1,0 +1,75 @@
+"""Names: every entity, relation and attribute has a unique name and may have a readable label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import pyarrow as pa
+
+from kgreckon.errors import UserError, unknown_name
+from kgreckon.graph.literals import local_name
+
+
+class Symbols:
+    """A column of unique names with labels beside it; the place of a name is its id."""
+
+    def __init__(self, kind: str, names: pa.Array, labels: pa.Array) -> None:
+        self.kind = kind
+        self.names = names
+        self.labels = labels
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def name(self, place: int) -> str:
+        """The unique name."""
+        return str(self.names[place].as_py())
+
+    def label(self, place: int) -> str:
+        """The readable name: the given one, else what the unique name ends with."""
+        given = self.given_label(place)
+        return readable(self.name(place)) if given is None else given
+
+    def given_label(self, place: int) -> str | None:
+        """The label that the data gives, if any."""
+        label = self.labels[place].as_py()
+        return None if label is None else str(label)
+
+    def find(self, text: str) -> int:
+        """The place of a name or label; the exact name first, then labels whatever their case."""
+        place = self._places.get(text)
+        if place is not None:
+            return place
+        places = self._by_label.get(text.casefold(), [])
+        if len(places) == 1:
+            return places[0]
+        if places:
+            shown = ", ".join(repr(self.name(place)) for place in places[:5])
+            more = f" and {len(places) - 5} more" if len(places) > 5 else ""
+            raise UserError(f"{text!r} is the label of more than one {self.kind}: give one of the names {shown}{more}")
+        raise unknown_name(self.kind, text, self._candidates())
+
+    def _candidates(self) -> Iterator[str]:
+        for name in self.names:
+            yield str(name.as_py())
+        for place in range(len(self)):
+            yield self.label(place)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names.to_pylist())}
+
+    @cached_property
+    def _by_label(self) -> dict[str, list[int]]:
+        by_label: dict[str, list[int]] = {}
+        for place, (name, given) in enumerate(zip(self.names.to_pylist(), self.labels.to_pylist(), strict=True)):
+            for text in {name.casefold(), (readable(name) if given is None else given).casefold()}:
+                by_label.setdefault(text, []).append(place)
+        return by_label
+
+
+def readable(name: str) -> str:
+    """What a person would call a thing with that name: the last part of an IRI or path, underscores as blanks."""
+    is_path = "://" in name or name.startswith(("/", "urn:"))
+    return (local_name(name) if is_path else name).replace("_", " ")

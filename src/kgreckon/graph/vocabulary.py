@@ -1,0 +1,84 @@
+"""The names, ids and units of a graph as notations see them."""
+
+from __future__ import annotations
+
+from kgreckon.graph.knowledge_graph import KnowledgeGraph
+from kgreckon.graph.literals import is_calendar, read_with_unit, write_date, write_plain
+from kgreckon.graph.values import ValueTable
+from kgreckon.query import Number
+
+
+class GraphVocabulary:
+    """The vocabulary of one graph (kgreckon.query.Vocabulary)."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        self.graph = graph
+
+    @property
+    def values(self) -> ValueTable:
+        """The value table."""
+        return self.graph.values
+
+    def entity_id(self, text: str) -> int:
+        """The entity called `text`, by name or by label."""
+        return self.graph.entities.find(text)
+
+    def entity_name(self, entity: int) -> str:
+        """The unique name of an entity."""
+        return self.graph.entities.name(entity)
+
+    def entity_label(self, entity: int) -> str:
+        """The readable name of an entity."""
+        return self.graph.entities.label(entity)
+
+    def relation_id(self, text: str) -> int:
+        """The relation called `text`; `^name` is the inverse of `name`."""
+        inverse = text.startswith("^")
+        return 2 * self.graph.relations.find(text[inverse:]) + inverse
+
+    def relation_name(self, relation: int) -> str:
+        """The unique name of a relation, with `^` where it is an inverse."""
+        return "^" * (relation & 1) + self.graph.relations.name(relation >> 1)
+
+    def relation_label(self, relation: int) -> str:
+        """The readable name of a relation, the direction left out."""
+        return self.graph.relations.label(relation >> 1)
+
+    def relation_phrase(self, relation: int) -> str | None:
+        """The verb phrase that reads between head and tail ('is in'), where the graph has one."""
+        return self.graph.relation_phrases[relation >> 1]
+
+    def attribute_id(self, text: str) -> int:
+        """The attribute called `text`."""
+        return self.graph.attributes.find(text)
+
+    def attribute_name(self, attribute: int) -> str:
+        """The unique name of an attribute."""
+        return self.graph.attributes.name(attribute)
+
+    def attribute_label(self, attribute: int) -> str:
+        """The readable name of an attribute."""
+        return self.graph.attributes.label(attribute)
+
+    def attribute_unit(self, attribute: int) -> str:
+        """The unit that the values of `attribute` are measured in."""
+        return self.values.units[self.graph.attribute_units[attribute]]
+
+    def knows(self, kind: str, number: int) -> bool:
+        """Whether `number` is the id of an entity, relation, attribute or value (the kind)."""
+        graph = self.graph
+        sizes = {
+            "entity": len(graph.entities),
+            "relation": 2 * len(graph.relations),
+            "attribute": len(graph.attributes),
+            "value": len(graph.values),
+        }
+        return 0 <= number < sizes[kind]
+
+    def read_number(self, text: str, unit: str | None) -> Number:
+        """The number that `text` writes, in its own unit if it names one, else in `unit`."""
+        return Number(*read_with_unit(text, unit, self.values.units))
+
+    def write_number(self, number: Number) -> str:
+        """The number without its unit, such that `read_number` gives it back."""
+        return write_date(number.value) if is_calendar(number.unit) else write_plain(number.value)

@@ -1,0 +1,73 @@
+"""The query algebra, its shapes and its notations. Knows nothing of files, graphs or models."""
+
+from kgreckon.query.algebra import (
+    SEVEN,
+    And,
+    Compare,
+    Comparison,
+    Entity,
+    EntitySort,
+    Follow,
+    HavingValue,
+    Not,
+    Number,
+    NumberSort,
+    Or,
+    Order,
+    Query,
+    Sort,
+    ValueOf,
+    sort_of,
+)
+from kgreckon.query.builder import Builder, at_least, at_most, equal_to, greater_than, less_than
+from kgreckon.query.english import sentence
+from kgreckon.query.interpreter import Semantics, interpret
+from kgreckon.query.shapes import (
+    GENERAL_TYPES,
+    Batch,
+    Operator,
+    Shape,
+    general_type,
+    shape_of,
+    specific_shapes,
+    specific_type,
+)
+from kgreckon.query.vocabulary import Vocabulary
+
+__all__ = [
+    "GENERAL_TYPES",
+    "SEVEN",
+    "And",
+    "Batch",
+    "Builder",
+    "Compare",
+    "Comparison",
+    "Entity",
+    "EntitySort",
+    "Follow",
+    "HavingValue",
+    "Not",
+    "Number",
+    "NumberSort",
+    "Operator",
+    "Or",
+    "Order",
+    "Query",
+    "Semantics",
+    "Shape",
+    "Sort",
+    "ValueOf",
+    "Vocabulary",
+    "at_least",
+    "at_most",
+    "equal_to",
+    "general_type",
+    "greater_than",
+    "interpret",
+    "less_than",
+    "sentence",
+    "shape_of",
+    "sort_of",
+    "specific_shapes",
+    "specific_type",
+]

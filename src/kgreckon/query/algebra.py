@@ -1,0 +1,320 @@
+"""The query algebra: nine frozen nodes, each a set of entities or a set of numbers.
+
+The paper writes them e, nv, rp, ap, rap, np, i and u; negation is ours. Every notation reads into these nodes or writes
+them, and every meaning (exact sets, neural models, fuzzy sets) interprets them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol, TypeAlias, assert_never, cast
+
+from kgreckon.errors import UserError
+
+# ---------------------------------------------------------------------------------------------------- comparisons
+
+
+class Order(Enum):
+    """How `x` stands to `a·y + b` in a comparison."""
+
+    EQUAL = "="
+    LESS = "<"
+    GREATER = ">"
+    AT_MOST = "<="
+    AT_LEAST = ">="
+    UNEQUAL = "!="
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The numerical relation `x ⋈ factor·y + offset`, where `x` is the result and `y` the value it is compared with.
+
+    Equality holds within `tolerance` of both sides, as in the paper, and so never at zero; with a tolerance of 0 it is
+    equality of numbers.
+    """
+
+    order: Order
+    factor: float = 1.0
+    offset: float = 0.0
+    tolerance: float = 0.01
+
+    def holds(self, x: float, y: float) -> bool:
+        """Whether `x` stands in this relation to `y`; the compiled kernels agree with this to the last bit."""
+        z = self.factor * y + self.offset
+        match self.order:
+            case Order.LESS:
+                return x < z
+            case Order.GREATER:
+                return x > z
+            case Order.AT_MOST:
+                return x <= z
+            case Order.AT_LEAST:
+                return x >= z
+            case Order.EQUAL:
+                return self._equal(x, z)
+            case Order.UNEQUAL:
+                return not self._equal(x, z)
+        assert_never(self.order)
+
+    def _equal(self, x: float, z: float) -> bool:
+        if self.tolerance == 0.0:
+            return x == z
+        return abs(x - z) < self.tolerance * abs(x) and abs(x - z) < self.tolerance * abs(z)
+
+    def __str__(self) -> str:
+        """Its name in the paper, or `x ⋈ a·y + b` with a tolerance where it is not the usual one."""
+        name = _NAME_OF.get(self)
+        if name is not None:
+            return name
+        factor = "" if self.factor == 1 else "-" if self.factor == -1 else _number(self.factor)
+        offset = "" if self.offset == 0 else f" {'-' if self.offset < 0 else '+'} {_number(abs(self.offset))}"
+        equality = self.order in (Order.EQUAL, Order.UNEQUAL)
+        within = f" within {_number(self.tolerance)}" if equality and self.tolerance != 0.01 else ""
+        return f"x {self.order.value} {factor}y{offset}{within}"
+
+    @staticmethod
+    def parse(text: str) -> Comparison:
+        """Read what `str` writes: a name of the paper, or `x > 2y + 3`."""
+        named = SEVEN.get(text.strip())
+        if named is not None:
+            return named
+        match = _LINEAR.fullmatch(text.strip())
+        if match is None:
+            names = ", ".join(SEVEN)
+            raise UserError(
+                f"unknown comparison {text!r}: expected one of {names}, or a linear one such as 'x > 2y + 3'"
+            )
+        order, factor, sign, offset, within = match.groups()
+        a = 1.0 if not factor else -1.0 if factor == "-" else float(factor)
+        b = 0.0 if offset is None else float(offset) * (-1.0 if sign == "-" else 1.0)
+        return Comparison(Order(order), a, b, 0.01 if within is None else float(within))
+
+
+_FLOAT = r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
+_LINEAR = re.compile(
+    rf"x\s*(<=|>=|!=|<|>|=)\s*(-?(?:{_FLOAT})?)\s*[*·]?\s*y(?:\s*([-+])\s*({_FLOAT}))?(?:\s+within\s+({_FLOAT}))?"
+)
+
+# The seven relations of the paper, in its order; a comparison's number in a benchmark is its place here.
+SEVEN: dict[str, Comparison] = {
+    "EqualTo": Comparison(Order.EQUAL),
+    "SmallerThan": Comparison(Order.LESS),
+    "GreaterThan": Comparison(Order.GREATER),
+    "TwiceEqualTo": Comparison(Order.EQUAL, factor=2.0),
+    "ThreeTimesEqualTo": Comparison(Order.EQUAL, factor=3.0),
+    "TwiceGreaterThan": Comparison(Order.GREATER, factor=2.0),
+    "ThreeTimesGreaterThan": Comparison(Order.GREATER, factor=3.0),
+}
+_NAME_OF = {comparison: name for name, comparison in SEVEN.items()}
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+# ---------------------------------------------------------------------------------------------------------- nodes
+
+
+class Node:
+    """What all nodes share: `a & b`, `a | b` and `~a` build And, Or and Not."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Query) -> And:
+        return And((*_parts(And, self), *_parts(And, other)))
+
+    def __or__(self, other: Query) -> Or:
+        return Or((*_parts(Or, self), *_parts(Or, other)))
+
+    def __invert__(self) -> Not:
+        return Not(cast(Query, self))
+
+
+@dataclass(frozen=True, slots=True)
+class Entity(Node):
+    """The set of one entity (the paper's e)."""
+
+    entity: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    """The set of one number with its unit (the paper's nv)."""
+
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Follow(Node):
+    """The entities that `relation` leads to from an entity of `of` (rp); an odd relation number is an inverse."""
+
+    relation: int
+    of: Query
+
+
+@dataclass(frozen=True, slots=True)
+class ValueOf(Node):
+    """The values that `attribute` takes on the entities of `of` (ap)."""
+
+    attribute: int
+    of: Query
+
+
+@dataclass(frozen=True, slots=True)
+class HavingValue(Node):
+    """The entities whose `attribute` takes a value in `of` (rap)."""
+
+    attribute: int
+    of: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Node):
+    """The values that stand in the relation `comparison` to some value of `of` (np)."""
+
+    comparison: Comparison
+    of: Query
+
+
+@dataclass(frozen=True, slots=True)
+class And(Node):
+    """What all of the parts share (i)."""
+
+    parts: tuple[Query, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Node):
+    """What any of the parts holds (u)."""
+
+    parts: tuple[Query, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Node):
+    """Everything of the same sort that `of` does not hold (n)."""
+
+    of: Query
+
+
+Query: TypeAlias = Entity | Number | Follow | ValueOf | HavingValue | Compare | And | Or | Not
+
+
+def _parts(kind: type[And] | type[Or], query: Node) -> tuple[Query, ...]:
+    return query.parts if isinstance(query, kind) else (cast(Query, query),)
+
+
+def children(query: Query) -> tuple[Query, ...]:
+    """The nodes directly below `query`."""
+    match query:
+        case Entity() | Number():
+            return ()
+        case Follow(of=of) | ValueOf(of=of) | HavingValue(of=of) | Compare(of=of) | Not(of=of):
+            return (of,)
+        case And(parts) | Or(parts):
+            return parts
+    assert_never(query)
+
+
+def nodes(query: Query) -> Iterator[Query]:
+    """All nodes of `query`, each before what is below it."""
+    yield query
+    for child in children(query):
+        yield from nodes(child)
+
+
+# ---------------------------------------------------------------------------------------------------------- sorts
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySort:
+    """The sort of a query that denotes entities."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSort:
+    """The sort of a query that denotes numbers measured in `unit`."""
+
+    unit: str
+
+
+Sort: TypeAlias = EntitySort | NumberSort
+
+
+class Units(Protocol):
+    """What the sort of a query depends on: the name and the unit of each attribute."""
+
+    def attribute_name(self, attribute: int) -> str:
+        """The name of `attribute`, for messages."""
+        ...
+
+    def attribute_unit(self, attribute: int) -> str:
+        """The unit that the values of `attribute` are measured in."""
+        ...
+
+
+def sort_of(query: Query, units: Units) -> Sort:
+    """The sort of `query`; raises a UserError where it cannot be meant."""
+    match query:
+        case Entity():
+            return EntitySort()
+        case Number(unit=unit):
+            return NumberSort(unit)
+        case Follow(of=of):
+            _expect_entities(of, units, "a relation is followed from entities")
+            return EntitySort()
+        case ValueOf(attribute, of):
+            _expect_entities(of, units, f"{units.attribute_name(attribute)} is an attribute of entities")
+            return NumberSort(units.attribute_unit(attribute))
+        case HavingValue(attribute, of):
+            measured = _expect_numbers(of, units, f"the values of {units.attribute_name(attribute)} are numbers").unit
+            unit = units.attribute_unit(attribute)
+            if measured != unit:
+                raise _mismatch(units.attribute_name(attribute), unit, describe(of, units), measured)
+            return EntitySort()
+        case Compare(of=of):
+            return _expect_numbers(of, units, "only numbers are compared")
+        case And(parts) | Or(parts):
+            if not parts:
+                raise UserError("an intersection or union needs at least one part")
+            sorts = [sort_of(part, units) for part in parts]
+            for part, sort in zip(parts, sorts, strict=True):
+                if sort == sorts[0]:
+                    continue
+                if isinstance(sort, NumberSort) and isinstance(sorts[0], NumberSort):
+                    raise _mismatch(describe(parts[0], units), sorts[0].unit, describe(part, units), sort.unit)
+                raise UserError("the parts of an intersection or union must be all entities or all numbers")
+            return sorts[0]
+        case Not(of):
+            return sort_of(of, units)
+    assert_never(query)
+
+
+def describe(query: Query, units: Units) -> str:
+    """A word for what a set of numbers measures: the attribute it comes from, or the number itself."""
+    for node in nodes(query):
+        if isinstance(node, ValueOf):
+            return units.attribute_name(node.attribute)
+        if isinstance(node, Number):
+            return _number(node.value)
+    return "this set"
+
+
+def _mismatch(one: str, unit: str, other: str, other_unit: str) -> UserError:
+    return UserError(f"{one} is measured in {unit}, {other} in {other_unit}: they cannot be compared")
+
+
+def _expect_entities(query: Query, units: Units, reason: str) -> None:
+    if not isinstance(sort_of(query, units), EntitySort):
+        raise UserError(f"{reason}, not from the numbers of {describe(query, units)}")
+
+
+def _expect_numbers(query: Query, units: Units, reason: str) -> NumberSort:
+    sort = sort_of(query, units)
+    if not isinstance(sort, NumberSort):
+        raise UserError(f"{reason}, but a set of entities was given")
+    return sort

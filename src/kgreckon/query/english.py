@@ -1,0 +1,126 @@
+"""Queries in plain English: `whatever has a latitude greater than the latitude of something that is in Japan`."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from kgreckon.query.algebra import (
+    And,
+    Compare,
+    Comparison,
+    Entity,
+    Follow,
+    HavingValue,
+    Not,
+    Number,
+    Or,
+    Order,
+    Query,
+    ValueOf,
+)
+from kgreckon.query.vocabulary import Vocabulary
+
+_ORDERS = {
+    Order.EQUAL: "about",
+    Order.UNEQUAL: "other than",
+    Order.LESS: "less than",
+    Order.GREATER: "greater than",
+    Order.AT_MOST: "at most",
+    Order.AT_LEAST: "at least",
+}
+_FACTORS = {2.0: "twice ", 3.0: "three times "}
+
+
+def sentence(query: Query, vocabulary: Vocabulary) -> str:
+    """The query as a noun phrase a person would understand."""
+    return _Writer(vocabulary).phrase(query, "whatever")
+
+
+class _Writer:
+    """Writes nodes as noun phrases, and the conditions they put on a thing as verb phrases."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    def phrase(self, query: Query, subject: str) -> str:
+        """A noun phrase; `subject` is the word that a described thing goes by."""
+        match query:
+            case Entity(entity):
+                return self.vocabulary.entity_label(entity)
+            case Number():
+                return self.number(query)
+            case Follow(relation, of) if not relation & 1:
+                verb = self.vocabulary.relation_phrase(relation)
+                if verb is None:
+                    return f"the {self.vocabulary.relation_label(relation)} of {self.phrase(of, 'something that')}"
+                return f"what {self.phrase(of, 'something that')} {verb}"
+            case ValueOf(attribute, of):
+                return f"the {self.vocabulary.attribute_label(attribute)} of {self.phrase(of, 'something that')}"
+            case Compare(comparison, of):
+                return f"a number {self.comparison(comparison, of)}"
+            case Or(parts) if not all(_is_condition(part) for part in parts):
+                return " or ".join(self.phrase(part, subject) for part in parts)
+        return f"{subject} {self.condition(query)}"
+
+    def condition(self, query: Query) -> str:
+        """What is true of a member of the set, as a verb phrase."""
+        match query:
+            case Follow(relation, of) if relation & 1:
+                verb = self.vocabulary.relation_phrase(relation)
+                if verb is None:
+                    return f"has {self.vocabulary.relation_label(relation)} {self.phrase(of, 'something that')}"
+                return f"{verb} {self.phrase(of, 'something that')}"
+            case HavingValue(attribute, of):
+                return f"has a {self.vocabulary.attribute_label(attribute)} {self.value(of)}"
+            case And(parts):
+                return " and ".join(self.nested(part) for part in parts)
+            case Or(parts):
+                return "either " + " or ".join(self.nested(part) for part in parts)
+            case Not(of):
+                return f"is not [{self.phrase(of, 'whatever')}]"
+            case Entity() | Number() | Follow() | ValueOf() | Compare():
+                return f"is {self.phrase(query, 'something that')}"
+        assert_never(query)
+
+    def nested(self, query: Query) -> str:
+        """A condition inside a list of conditions, in brackets where it is a list itself."""
+        text = self.condition(query)
+        return f"[{text}]" if isinstance(query, And | Or) else text
+
+    def value(self, query: Query) -> str:
+        """How a value is bound, after the name of an attribute."""
+        match query:
+            case Compare(comparison, of):
+                return self.comparison(comparison, of)
+            case And(parts):
+                return " and ".join(f"[{self.value(part)}]" for part in parts)
+            case Or(parts):
+                return " or ".join(f"[{self.value(part)}]" for part in parts)
+            case Not(of):
+                return f"not [{self.value(of)}]"
+        return f"of {self.phrase(query, 'something that')}"
+
+    def comparison(self, comparison: Comparison, of: Query) -> str:
+        factor = comparison.factor
+        times = "" if factor == 1 else _FACTORS.get(factor, f"{factor:g} times ")
+        offset = comparison.offset
+        plus = "" if offset == 0 else f" {'minus' if offset < 0 else 'plus'} {abs(offset):g}"
+        order = _ORDERS[comparison.order]
+        if comparison.order is Order.EQUAL and comparison.tolerance == 0:
+            order = "equal to"
+        return f"{order} {times}{self.phrase(of, 'something that')}{plus}"
+
+    def number(self, number: Number) -> str:
+        text = self.vocabulary.write_number(number)
+        return text if number.unit in ("number", "date", "gYear") else f"{text} {number.unit}"
+
+
+def _is_condition(query: Query) -> bool:
+    match query:
+        case Follow(relation, _):
+            return bool(relation & 1)
+        case HavingValue() | Not():
+            return True
+        case And(parts) | Or(parts):
+            return all(_is_condition(part) for part in parts)
+    return False

@@ -1,0 +1,367 @@
+"""Shapes: what queries of one type have in common, and batches of queries that share one.
+
+A shape is a tree of operators without ids, written as the paper writes a type: `(rap,(np,(nv)))`. A query is its shape
+and a row of ids, one for each operator that takes one, in the order in which the operators are written. So a batch is a
+shape and an integer matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from itertools import product
+from typing import Protocol, assert_never
+
+import numpy as np
+
+from kgreckon.errors import UserError
+from kgreckon.query.algebra import (
+    SEVEN,
+    And,
+    Compare,
+    Comparison,
+    Entity,
+    Follow,
+    HavingValue,
+    Not,
+    Number,
+    Or,
+    Query,
+    ValueOf,
+)
+
+MAX_DEPTH = 32
+MAX_NODES = 1024
+
+
+class Operator(Enum):
+    """What a node of a shape does; the value is how the paper writes it."""
+
+    ENTITY = "e"
+    NUMBER = "nv"
+    FOLLOW = "rp"
+    VALUE_OF = "ap"
+    HAVING_VALUE = "rap"
+    COMPARE = "np"
+    PROJECT = "p"  # any of rp, ap, rap and np: only in general types, where `e` stands for any anchor
+    AND = "i"
+    OR = "u"
+    NOT = "n"
+
+
+_BY_TEXT = {operator.value: operator for operator in Operator}
+_ANCHORS = (Operator.ENTITY, Operator.NUMBER)
+_LOGIC = (Operator.AND, Operator.OR, Operator.NOT)
+PROJECTIONS = (Operator.FOLLOW, Operator.VALUE_OF, Operator.HAVING_VALUE, Operator.COMPARE)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A tree of operators: a query without its ids."""
+
+    operator: Operator
+    parts: tuple[Shape, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """The shape as the paper writes it."""
+        return f"({','.join([self.operator.value, *(part.text for part in self.parts)])})"
+
+    def __str__(self) -> str:
+        return self.text
+
+    @cached_property
+    def width(self) -> int:
+        """How many ids a query of this shape holds."""
+        return (self.operator not in _LOGIC) + sum(part.width for part in self.parts)
+
+    @cached_property
+    def columns(self) -> tuple[Operator, ...]:
+        """The operator that each column of a batch of this shape belongs to."""
+        own = () if self.operator in _LOGIC else (self.operator,)
+        return own + tuple(operator for part in self.parts for operator in part.columns)
+
+    @cached_property
+    def denotes_numbers(self) -> bool:
+        """Whether queries of this shape denote numbers; raises a UserError where sorts do not fit."""
+        below = [part.denotes_numbers for part in self.parts]
+        match self.operator:
+            case Operator.ENTITY:
+                return False
+            case Operator.NUMBER:
+                return True
+            case Operator.FOLLOW | Operator.VALUE_OF:
+                if below[0]:
+                    raise UserError(f"{self.operator.value} starts from entities, but {self.parts[0]} denotes numbers")
+                return self.operator is Operator.VALUE_OF
+            case Operator.HAVING_VALUE | Operator.COMPARE:
+                if not below[0]:
+                    raise UserError(f"{self.operator.value} starts from numbers, but {self.parts[0]} denotes entities")
+                return self.operator is Operator.COMPARE
+            case Operator.AND | Operator.OR | Operator.NOT:
+                if len(set(below)) > 1:
+                    raise UserError(f"the parts of {self} must be all entities or all numbers")
+                return below[0]
+            case Operator.PROJECT:
+                raise UserError(f"{self} is a general type: it has a sort only once p is rp, ap, rap or np")
+        assert_never(self.operator)
+
+    @cached_property
+    def touches_numbers(self) -> bool:
+        """Whether a number stands anywhere in a query of this shape."""
+        return any(operator not in (Operator.ENTITY, Operator.FOLLOW) for operator in self.columns)
+
+    @cached_property
+    def canonical(self) -> Shape:
+        """The same shape with the parts of each intersection and union in a fixed order, short ones first."""
+        parts = tuple(part.canonical for part in self.parts)
+        if self.operator in (Operator.AND, Operator.OR):
+            parts = tuple(sorted(parts, key=_order))
+        return Shape(self.operator, parts)
+
+    @cached_property
+    def generalised(self) -> Shape:
+        """The general type: every projection is `p`, every anchor `e`."""
+        operator = self.operator
+        if operator in PROJECTIONS:
+            operator = Operator.PROJECT
+        elif operator in _ANCHORS:
+            operator = Operator.ENTITY
+        return Shape(operator, tuple(part.generalised for part in self.parts))
+
+    @staticmethod
+    def parse(text: str) -> Shape:
+        """Read a shape from its text, such as `(i,(p,(e)),(p,(e)))`."""
+        shape, end = _parse(text.replace(" ", ""), 0, 0)
+        if end != len(text.replace(" ", "")):
+            raise UserError(f"the type {text!r} goes on after its closing parenthesis")
+        return shape
+
+
+def _order(shape: Shape) -> tuple[int, str]:
+    return shape.text.count("("), shape.text
+
+
+def _parse(text: str, at: int, depth: int) -> tuple[Shape, int]:
+    if depth > MAX_DEPTH:
+        raise UserError(f"a type may be at most {MAX_DEPTH} levels deep")
+    if text[at : at + 1] != "(":
+        raise UserError(f"expected '(' at position {at} of the type {text!r}")
+    end = at + 1
+    while end < len(text) and text[end] not in ",()":
+        end += 1
+    operator = _BY_TEXT.get(text[at + 1 : end])
+    if operator is None:
+        raise UserError(f"unknown operator {text[at + 1 : end]!r} in the type {text!r}: use {', '.join(_BY_TEXT)}")
+    parts = []
+    while text[end : end + 1] == ",":
+        part, end = _parse(text, end + 1, depth + 1)
+        parts.append(part)
+    if text[end : end + 1] != ")":
+        raise UserError(f"expected ')' at position {end} of the type {text!r}")
+    if not _arity_fits(operator, len(parts)):
+        raise UserError(f"{operator.value!r} cannot take {len(parts)} parts in the type {text!r}")
+    return Shape(operator, tuple(parts)), end + 1
+
+
+def _arity_fits(operator: Operator, count: int) -> bool:
+    if operator in _ANCHORS:
+        return count == 0
+    return count >= 1 if operator in (Operator.AND, Operator.OR) else count == 1
+
+
+# The eight general types of the paper, in the order of its tables.
+GENERAL_TYPES: dict[str, Shape] = {
+    name: Shape.parse(text)
+    for name, text in {
+        "1p": "(p,(e))",
+        "2p": "(p,(p,(e)))",
+        "2i": "(i,(p,(e)),(p,(e)))",
+        "3i": "(i,(p,(e)),(p,(e)),(p,(e)))",
+        "pi": "(i,(p,(e)),(p,(p,(e))))",
+        "ip": "(p,(i,(p,(e)),(p,(e))))",
+        "2u": "(u,(p,(e)),(p,(e)))",
+        "up": "(p,(u,(p,(e)),(p,(e))))",
+    }.items()
+}
+_NAME_OF_GENERAL = {shape.canonical: name for name, shape in GENERAL_TYPES.items()}
+
+
+def general_type(query: Query | Shape) -> str:
+    """The paper's name of the query's general type (`pi`), or the type written out where it has none."""
+    general = (query if isinstance(query, Shape) else shape_of(query)).generalised.canonical
+    return _NAME_OF_GENERAL.get(general, general.text)
+
+
+def specific_type(query: Query | Shape) -> str:
+    """The query's specific type in a fixed order of parts, such as `(i,(ap,(e)),(np,(nv)))`."""
+    return (query if isinstance(query, Shape) else shape_of(query)).canonical.text
+
+
+def specific_shapes(general: Shape) -> tuple[Shape, ...]:
+    """All specific shapes of a general one, each once, those that denote entities first."""
+    found = {shape.canonical: None for numbers in (False, True) for shape in _instances(general, numbers)}
+    return tuple(found)
+
+
+def _instances(general: Shape, numbers: bool) -> Iterator[Shape]:
+    """The shapes that `general` can become with a target of the wanted sort."""
+    match general.operator:
+        case Operator.ENTITY | Operator.NUMBER:
+            yield Shape(Operator.NUMBER if numbers else Operator.ENTITY)
+        case Operator.PROJECT:
+            from_entity, from_number = (
+                (Operator.VALUE_OF, Operator.COMPARE) if numbers else (Operator.FOLLOW, Operator.HAVING_VALUE)
+            )
+            for part in _instances(general.parts[0], False):
+                yield Shape(from_entity, (part,))
+            for part in _instances(general.parts[0], True):
+                yield Shape(from_number, (part,))
+        case Operator.FOLLOW | Operator.VALUE_OF | Operator.HAVING_VALUE | Operator.COMPARE:
+            if numbers == (general.operator in (Operator.VALUE_OF, Operator.COMPARE)):
+                for part in _instances(general.parts[0], general.operator in (Operator.HAVING_VALUE, Operator.COMPARE)):
+                    yield Shape(general.operator, (part,))
+        case Operator.AND | Operator.OR | Operator.NOT:
+            for parts in product(*(tuple(_instances(part, numbers)) for part in general.parts)):
+                yield Shape(general.operator, parts)
+        case _:
+            assert_never(general.operator)
+
+
+# --------------------------------------------------------------------------------------------- queries and batches
+
+
+def shape_of(query: Query) -> Shape:
+    """The shape of `query`, its parts in the order in which they stand."""
+    match query:
+        case Entity():
+            return Shape(Operator.ENTITY)
+        case Number():
+            return Shape(Operator.NUMBER)
+        case Follow(of=of):
+            return Shape(Operator.FOLLOW, (shape_of(of),))
+        case ValueOf(of=of):
+            return Shape(Operator.VALUE_OF, (shape_of(of),))
+        case HavingValue(of=of):
+            return Shape(Operator.HAVING_VALUE, (shape_of(of),))
+        case Compare(of=of):
+            return Shape(Operator.COMPARE, (shape_of(of),))
+        case And(parts):
+            return Shape(Operator.AND, tuple(shape_of(part) for part in parts))
+        case Or(parts):
+            return Shape(Operator.OR, tuple(shape_of(part) for part in parts))
+        case Not(of):
+            return Shape(Operator.NOT, (shape_of(of),))
+    assert_never(query)
+
+
+class ValueRows(Protocol):
+    """The value table as a batch sees it: numbers by row."""
+
+    def row_of(self, value: float, unit: str) -> int | None:
+        """The row of a number, or None where the table does not hold it."""
+        ...
+
+    def number_at(self, row: int) -> tuple[float, str]:
+        """The number and the unit in a row."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Queries of one shape: a matrix with a row for each query and a column for each id.
+
+    A column of `np` counts in `comparisons`; a column of `nv` holds rows of the value table or, from the table's length
+    on, places in `literals`, the numbers that a question names and the graph does not hold.
+    """
+
+    shape: Shape
+    ids: np.ndarray  # (queries, shape.width) int32
+    comparisons: tuple[Comparison, ...] = tuple(SEVEN.values())
+    literals: tuple[Number, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.ids.ndim != 2 or self.ids.shape[1] != self.shape.width:
+            raise ValueError(f"{self.shape} needs {self.shape.width} columns, not an array of shape {self.ids.shape}")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Batch:
+        """The batch of some of the queries."""
+        return Batch(self.shape, self.ids[rows], self.comparisons, self.literals)
+
+    @staticmethod
+    def of(queries: Sequence[Query], values: ValueRows) -> Batch:
+        """The batch of `queries`, which must share one shape."""
+        shape = shape_of(queries[0])
+        comparisons = {comparison: index for index, comparison in enumerate(SEVEN.values())}
+        literals: dict[Number, int] = {}
+
+        def ids(query: Query) -> Iterator[int]:
+            match query:
+                case Entity(entity):
+                    yield entity
+                case Number(value, unit):
+                    row = values.row_of(value, unit)
+                    yield len(values) + literals.setdefault(query, len(literals)) if row is None else row
+                case Follow(relation, of):
+                    yield relation
+                    yield from ids(of)
+                case ValueOf(attribute, of) | HavingValue(attribute, of):
+                    yield attribute
+                    yield from ids(of)
+                case Compare(comparison, of):
+                    yield comparisons.setdefault(comparison, len(comparisons))
+                    yield from ids(of)
+                case And(parts) | Or(parts):
+                    for part in parts:
+                        yield from ids(part)
+                case Not(of):
+                    yield from ids(of)
+                case _:
+                    assert_never(query)
+
+        rows = []
+        for query in queries:
+            if shape_of(query) != shape:
+                raise ValueError(f"a batch holds queries of one shape: {shape} and {shape_of(query)} differ")
+            rows.append(list(ids(query)))
+        return Batch(shape, np.array(rows, dtype=np.int32), tuple(comparisons), tuple(literals))
+
+    def query(self, index: int, values: ValueRows) -> Query:
+        """The query in row `index`."""
+        row = iter(self.ids[index].tolist())
+
+        def build(shape: Shape) -> Query:
+            match shape.operator:
+                case Operator.ENTITY:
+                    return Entity(next(row))
+                case Operator.NUMBER:
+                    place = next(row)
+                    if place >= len(values):
+                        return self.literals[place - len(values)]
+                    return Number(*values.number_at(place))
+                case Operator.FOLLOW:
+                    return Follow(next(row), build(shape.parts[0]))
+                case Operator.VALUE_OF:
+                    return ValueOf(next(row), build(shape.parts[0]))
+                case Operator.HAVING_VALUE:
+                    return HavingValue(next(row), build(shape.parts[0]))
+                case Operator.COMPARE:
+                    return Compare(self.comparisons[next(row)], build(shape.parts[0]))
+                case Operator.AND:
+                    return And(tuple(build(part) for part in shape.parts))
+                case Operator.OR:
+                    return Or(tuple(build(part) for part in shape.parts))
+                case Operator.NOT:
+                    return Not(build(shape.parts[0]))
+                case Operator.PROJECT:
+                    raise ValueError(f"{self.shape} is a general type and holds no ids")
+            assert_never(shape.operator)
+
+        return build(self.shape)

@@ -1,0 +1,232 @@
+"""The paper's notation, the Python builder and English."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgreckon.errors import UserError
+from kgreckon.graph import GraphBuilder
+from kgreckon.query import (
+    SEVEN,
+    And,
+    Builder,
+    Compare,
+    Comparison,
+    Entity,
+    Follow,
+    HavingValue,
+    Not,
+    Number,
+    Or,
+    Order,
+    ValueOf,
+    at_least,
+    at_most,
+    equal_to,
+    greater_than,
+    less_than,
+    sentence,
+)
+from kgreckon.query.paper import parse, write
+from strategies import graphs, queries
+
+NORTH_OF_JAPAN = "(rap,(latitude),(np,(GreaterThan),(ap,(latitude),(rp,(^in_country),(e,(Japan))))))"
+
+
+@pytest.fixture(scope="module")
+def graph():
+    builder = GraphBuilder()
+    builder.add_fact("Sapporo", "in_country", "Japan")
+    builder.add_fact("Cork (city)", "in_country", "Ireland")
+    builder.add_fact("#1", "in_country", 'the "odd" (one')
+    builder.add_fact(" blank ", "borders", "1984")
+    builder.phrase_relation("in_country", "is in")
+    builder.add_value("Sapporo", "latitude", 43.06, "degrees")
+    builder.add_value("Sapporo", "population", 1_973_832, "persons")
+    builder.add_value("Japan", "founded", 1947.25, "date")
+    builder.label("Sapporo", "City of Sapporo")
+    return builder.build()
+
+
+def test_the_papers_example_reads_and_writes(graph):
+    vocabulary = graph.vocabulary
+    query = parse(NORTH_OF_JAPAN, vocabulary)
+    latitude, inverse = vocabulary.attribute_id("latitude"), vocabulary.relation_id("^in_country")
+    japan = Entity(vocabulary.entity_id("Japan"))
+    assert query == HavingValue(latitude, Compare(SEVEN["GreaterThan"], ValueOf(latitude, Follow(inverse, japan))))
+    assert write(query, vocabulary) == NORTH_OF_JAPAN
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_parsing_inverts_printing_by_name_and_by_id(data):
+    graph = data.draw(graphs())
+    query = data.draw(queries(graph))
+    for ids in (False, True):
+        assert _same(parse(write(query, graph.vocabulary, ids=ids), graph.vocabulary), query)
+
+
+def _same(one, other):
+    """Equal, where the tolerance of an inequality, which means nothing, is not written."""
+    return str(one) == str(other) or repr(_without_idle_tolerance(one)) == repr(_without_idle_tolerance(other))
+
+
+def _without_idle_tolerance(query):
+    match query:
+        case Compare(comparison, of):
+            if comparison.order not in (Order.EQUAL, Order.UNEQUAL):
+                comparison = Comparison(comparison.order, comparison.factor, comparison.offset)
+            return Compare(comparison, _without_idle_tolerance(of))
+        case Follow(label, of) | ValueOf(label, of) | HavingValue(label, of):
+            return type(query)(label, _without_idle_tolerance(of))
+        case And(parts) | Or(parts):
+            return type(query)(tuple(_without_idle_tolerance(part) for part in parts))
+        case Not(of):
+            return Not(_without_idle_tolerance(of))
+    return query
+
+
+@given(st.text(max_size=8).filter(lambda text: text and not any("\ud800" <= c <= "\udfff" for c in text)))
+def test_any_name_can_be_written_and_read_back(name):
+    builder = GraphBuilder()
+    builder.add_fact(name, "r", "x")
+    graph = builder.build()
+    query = Entity(graph.vocabulary.entity_id(name))
+    assert parse(write(query, graph.vocabulary), graph.vocabulary) == query
+
+
+@given(st.text(alphabet='()enrapiuv,#"^x1 \\Japan', max_size=40))
+def test_any_text_is_a_query_or_a_clear_error(graph, text):
+    try:
+        parse(text, graph.vocabulary)
+    except UserError as error:
+        assert str(error)
+
+
+def test_names_in_parentheses_quotes_labels_and_ids(graph):
+    vocabulary = graph.vocabulary
+    for text in ("(e,(Cork (city)))", '(e,("Cork (city)"))', "( e , ( cork (CITY) ) )"):
+        assert parse(text, vocabulary) == Entity(vocabulary.entity_id("Cork (city)"))
+    assert parse("(e,(City of Sapporo))", vocabulary) == parse("(e,(Sapporo))", vocabulary)
+    assert parse('(e,("#1"))', vocabulary) == Entity(vocabulary.entity_id("#1"))
+    assert parse("(e,(#1))", vocabulary) == Entity(1)
+    assert write(Entity(vocabulary.entity_id("#1")), vocabulary) == '(e,("#1"))'
+
+
+def test_a_bare_number_takes_the_unit_of_the_attribute_it_is_compared_with(graph):
+    query = parse(
+        "(rap,(latitude),(i,(np,(GreaterThan),(nv,(40))),(np,(x < 2y + 5),(nv,(40 degrees)))))", graph.vocabulary
+    )
+    forty = Number(40.0, "degrees")
+    parts = (Compare(SEVEN["GreaterThan"], forty), Compare(Comparison(Order.LESS, 2.0, 5.0), forty))
+    assert query == HavingValue(graph.vocabulary.attribute_id("latitude"), And(parts))
+
+
+def test_dates_are_read_and_written_as_dates(graph):
+    query = parse("(rap,(founded),(np,(SmallerThan),(nv,(1947-05-03))))", graph.vocabulary)
+    assert query.of.of == Number(1947 + 122 / 365, "date")
+    assert write(query, graph.vocabulary) == "(rap,(founded),(np,(SmallerThan),(nv,(1947-05-03 date))))"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"expected '\(' at the end"),
+        ("(e,(Japn))", "unknown entity 'Japn'; did you mean 'Japan'"),
+        ("(rp,(in_contry),(e,(Japan)))", "unknown relation 'in_contry'; did you mean 'in_country'"),
+        ("(ap,(latitud),(e,(Japan)))", "unknown attribute 'latitud'; did you mean 'latitude'"),
+        ("(xp,(in_country),(e,(Japan)))", "unknown operator 'xp'"),
+        ("(e,(Japan)", r"expected '\)' at the end"),
+        ("(e,(Japan)))", "goes on after"),
+        ("(e,())", "a name is missing"),
+        ('(e,("Japan))', "not closed"),
+        ("(e,(#99))", "no entity #99"),
+        ("(e,(#-1))", "no entity #-1"),
+        ("(nv,(#99999999999999999999))", "no value"),
+        ("(nv,(5))", "needs a unit"),
+        ("(nv,(5 parsecs))", "unknown unit 'parsecs'"),
+        ("(nv,(nan degrees))", "not a finite number"),
+        ("(rap,(latitude),(nv,(five)))", "'five' is not a number"),
+        ("(rap,(latitude),(ap,(population),(e,(Japan))))", "latitude is measured in degrees, population in persons"),
+        ("(rp,(in_country),(nv,(5 degrees)))", "followed from entities"),
+        ("(i,(e,(Japan)),(nv,(5 degrees)))", "all entities or all numbers"),
+        ("(np,(Near),(nv,(5 degrees)))", "unknown comparison 'Near'"),
+        ("(n," * 40 + "(e,(Japan))" + ")" * 40, "at most 32 levels"),
+        ("(e,(" + "x" * 70_000 + "))", "at most 65,536 characters"),
+    ],
+)
+def test_a_wrong_query_names_what_is_wrong(graph, text, message):
+    with pytest.raises(UserError, match=message):
+        parse(text, graph.vocabulary)
+
+
+class TestBuilder:
+    def test_it_reads_like_the_sentence(self, graph):
+        which, the = Builder(graph.vocabulary).words()
+        query = which("latitude", greater_than(the("latitude", of=which("in_country", "Japan"))))
+        assert write(query, graph.vocabulary) == NORTH_OF_JAPAN
+
+    def test_logic_and_literals(self, graph):
+        vocabulary = graph.vocabulary
+        which, the = Builder(vocabulary).words()
+        query = which("in_country", "Japan") & ~which("population", less_than(5000) | at_least(2, times=3, plus=1))
+        expected = (
+            "(i,(rp,(^in_country),(e,(Japan))),"
+            "(n,(rap,(population),(u,(np,(SmallerThan),(nv,(5000 persons))),(np,(x >= 3y + 1),(nv,(2 persons)))))))"
+        )
+        assert write(query, vocabulary) == expected
+        assert parse(expected, vocabulary) == query
+        either = which("founded", equal_to("1947-05-03", within=0.0) & at_most(2000)) | the("borders", of="Japan")
+        assert parse(write(either, vocabulary), vocabulary) == either
+
+    def test_the_follows_a_relation_forwards(self, graph):
+        _, the = Builder(graph.vocabulary).words()
+        assert the("in_country", of="Sapporo") == parse("(rp,(in_country),(e,(Sapporo)))", graph.vocabulary)
+
+    def test_mistakes_are_named(self, graph):
+        which, the = Builder(graph.vocabulary).words()
+        with pytest.raises(
+            UserError, match=r"unknown relation 'latitudes'.*unknown attribute 'latitudes'; did you mean"
+        ):
+            which("latitudes", 5)
+        with pytest.raises(UserError, match="leads to entities"):
+            which("in_country", 5)
+        with pytest.raises(UserError, match="expected a number"):
+            which("latitude", None)
+        with pytest.raises(UserError, match="cannot be compared"):
+            which("latitude", greater_than(the("population", of="Sapporo")))
+
+
+class TestEnglish:
+    @pytest.mark.parametrize(
+        ("query", "words"),
+        [
+            (NORTH_OF_JAPAN, "whatever has a latitude greater than the latitude of something that is in Japan"),
+            ("(rp,(in_country),(e,(Sapporo)))", "what City of Sapporo is in"),
+            ("(rp,(borders),(e,(Japan)))", "the borders of Japan"),
+            ("(rp,(^borders),(e,(Japan)))", "whatever has borders Japan"),
+            ("(ap,(population),(e,(Sapporo)))", "the population of City of Sapporo"),
+            (
+                "(i,(rp,(^in_country),(e,(Japan))),(rap,(population),(np,(TwiceGreaterThan),(nv,(1000)))))",
+                "whatever is in Japan and has a population greater than twice 1000 persons",
+            ),
+            (
+                "(u,(rp,(^in_country),(e,(Japan))),(rp,(^in_country),(e,(Ireland))))",
+                "whatever either is in Japan or is in Ireland",
+            ),
+            (
+                "(i,(rp,(^in_country),(e,(Japan))),(n,(rap,(latitude),(np,(x >= y - 2),(nv,(40))))))",
+                "whatever is in Japan and is not [whatever has a latitude at least 40 degrees minus 2]",
+            ),
+            ("(rap,(founded),(nv,(1947)))", "whatever has a founded of 1947"),
+        ],
+    )
+    def test_queries_in_words(self, graph, query, words):
+        assert sentence(parse(query, graph.vocabulary), graph.vocabulary) == words
+
+    @given(st.data())
+    def test_every_query_has_words(self, data):
+        graph = data.draw(graphs())
+        query = data.draw(queries(graph))
+        words = sentence(query, graph.vocabulary)
+        assert words and "  " not in words

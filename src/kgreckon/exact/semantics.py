@@ -73,9 +73,13 @@ class ExactSemantics:
         self.comparisons = comparisons
         self.comparison_columns = comparison_table(comparisons)
         table = graph.values
-        units = [table.unit_id(literal.unit) for literal in literals]
-        self.numbers = np.append(table.numbers, [literal.value for literal in literals])
-        self.row_units = np.append(table.unit_ids, [-1 if unit is None else unit for unit in units]).astype(np.int32)
+        self.numbers, self.row_units = table.numbers, table.unit_ids
+        if literals:
+            units = [table.unit_id(literal.unit) for literal in literals]
+            self.numbers = np.append(table.numbers, [literal.value for literal in literals])
+            self.row_units = np.append(
+                table.unit_ids, np.array([-1 if u is None else u for u in units], dtype=np.int32)
+            )
 
     def entity(self, entities: np.ndarray) -> EntitySets:
         return EntitySets(np.arange(len(entities) + 1), np.ascontiguousarray(entities, dtype=np.int32))

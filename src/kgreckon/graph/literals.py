@@ -125,7 +125,7 @@ def write_date(value: float) -> str:
 
 def write_plain(value: float) -> str:
     """The shortest text that reads back as the same number."""
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
 def local_name(iri: str) -> str:

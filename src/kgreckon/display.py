@@ -21,7 +21,7 @@ _LEFT = ("relation", "attribute", "unit", "answer", "name", "value", "graph")
 def console() -> Console:
     """The console for results; a pipe gets tables of any width, unbroken."""
     out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=200, soft_wrap=False)
+    return out if out.is_terminal else Console(highlight=False, width=120, soft_wrap=False)
 
 
 def notes() -> Console:
@@ -29,9 +29,15 @@ def notes() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+def print_table(out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table under its title."""
+    out.print(escape(title), style="bold")
+    out.print(table(columns, rows))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """A table; numbers stand to the right with thousands set off."""
-    result = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    result = Table(header_style="bold")
     for column in columns:
         result.add_column(column, justify="left" if column in _LEFT else "right", overflow="fold")
     for row in rows:
@@ -72,20 +78,20 @@ def print_statistics(statistics: GraphStatistics, name: str, rows: int, out: Con
     ]
     if statistics.comparisons is not None:
         counts.append(("numerical edges", statistics.comparisons))
-    out.print(table(f"{name}", ("graph", "count"), counts))
+    print_table(out, name, ("graph", "count"), counts)
     units = [(u.unit, u.values, measured(u.smallest, u.unit), measured(u.largest, u.unit)) for u in statistics.units]
-    out.print(table("Units", ("unit", "values", "smallest", "largest"), units))
+    print_table(out, "Units", ("unit", "values", "smallest", "largest"), units)
     relations = statistics.most_frequent_relations[:rows]
     title = _title("Relations", len(relations), statistics.relations)
-    out.print(
-        table(title, ("relation", "facts", "heads", "tails"), [(r.name, r.facts, r.heads, r.tails) for r in relations])
-    )
+    stated = [(r.name, r.facts, r.heads, r.tails) for r in relations]
+    print_table(out, title, ("relation", "facts", "heads", "tails"), stated)
     attributes = statistics.most_frequent_attributes[:rows]
     title = _title("Attributes", len(attributes), statistics.attributes)
-    out.print(table(title, ("attribute", "unit", "entities", "smallest", "median", "largest"), [
+    ranges = [
         (a.name, a.unit, a.entities, *(measured(number, a.unit) for number in (a.smallest, a.median, a.largest)))
         for a in attributes
-    ]))  # fmt: skip
+    ]
+    print_table(out, title, ("attribute", "unit", "entities", "smallest", "median", "largest"), ranges)
 
 
 def _title(what: str, shown: int, all_of_them: int) -> str:
@@ -107,11 +113,11 @@ def print_answers(query: Query, answers: np.ndarray, graph: KnowledgeGraph, limi
         title += f", the first {len(shown)}"
     if isinstance(sort_of(query, graph.vocabulary), NumberSort):
         numbers = [graph.values.number_at(row) for row in shown]
-        out.print(table(title, ("value", "unit"), [(measured(*number), number[1]) for number in numbers]))
+        print_table(out, title, ("value", "unit"), [(measured(*number), number[1]) for number in numbers])
         return
     labels = [graph.entities.label(entity) for entity in shown]
     names = [graph.entities.name(entity) for entity in shown]
     if labels == names:
-        out.print(table(title, ("answer",), [(label,) for label in labels]))
+        print_table(out, title, ("answer",), [(label,) for label in labels])
     else:
-        out.print(table(title, ("answer", "name"), zip(labels, names, strict=True)))
+        print_table(out, title, ("answer", "name"), zip(labels, names, strict=True))

@@ -148,3 +148,25 @@ def compare_intervals(
             count = _sort_and_join(out_lows, out_highs, start, count)
         out_offsets[query + 1] = count
     return out_offsets, out_lows[:count].copy(), out_highs[:count].copy()
+
+
+@compiled
+def ranges_of(
+    numbers: np.ndarray, order: int, factor: float, addend: float, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each y of some sorted numbers of one unit, the range of places of the x that stand in the relation to it.
+
+    Not for `!=`, which is no range.
+    """
+    lows = np.empty(len(numbers), dtype=np.int64)
+    highs = np.empty(len(numbers), dtype=np.int64)
+    for place in range(len(numbers)):
+        z = factor * numbers[place] + addend
+        if order == _EQUAL:
+            lows[place], highs[place] = _equal_range(numbers, 0, len(numbers), z, tolerance)
+        else:
+            split = _first_above(numbers, 0, len(numbers), z, order in (_LESS, _AT_LEAST))
+            downward = order in (_LESS, _AT_MOST)
+            lows[place] = 0 if downward else split
+            highs[place] = split if downward else len(numbers)
+    return lows, highs

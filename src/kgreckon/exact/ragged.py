@@ -88,12 +88,12 @@ def _mark(bitmap: np.ndarray, touched: np.ndarray, num_touched: int, targets: np
 
 
 @compiled
-def _bits(word: np.uint64) -> int:
+def _bits(word: np.uint64) -> np.int64:
     """How many bits are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @compiled
@@ -427,25 +427,25 @@ def unite_intervals(
 def complement_intervals(
     offsets: np.ndarray, lows: np.ndarray, highs: np.ndarray, unit_starts: np.ndarray, units: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each query, the rows of its unit that its set does not hold."""
-    queries = len(offsets) - 1
+    """For each query, the rows of its units that its set does not hold; a unit of -1 is none."""
+    queries, num_units = units.shape
     out_offsets = np.zeros(queries + 1, dtype=np.int64)
-    out_lows = np.empty(len(lows) + queries, dtype=np.int32)
-    out_highs = np.empty(len(lows) + queries, dtype=np.int32)
+    out_lows = np.empty(num_units * (len(lows) + queries), dtype=np.int32)
+    out_highs = np.empty(len(out_lows), dtype=np.int32)
     count = 0
     for query in range(queries):
-        row, end = unit_starts[units[query]], unit_starts[units[query] + 1]
-        for place in range(offsets[query], offsets[query + 1]):
-            if highs[place] <= row or lows[place] >= end:
+        start = count
+        before = -1
+        for unit in np.sort(units[query]):
+            if unit == before:
                 continue
-            if lows[place] > row:
-                out_lows[count] = row
-                out_highs[count] = lows[place]
-                count += 1
-            row = highs[place]
-        if row < end:
-            out_lows[count] = row
-            out_highs[count] = end
-            count += 1
+            before = unit
+            row, end = unit_starts[unit], unit_starts[unit + 1]
+            for place in range(offsets[query], offsets[query + 1]):
+                if highs[place] <= row or lows[place] >= end:
+                    continue
+                count = _append_interval(out_lows, out_highs, start, count, row, lows[place])
+                row = highs[place]
+            count = _append_interval(out_lows, out_highs, start, count, row, end)
         out_offsets[query + 1] = count
     return out_offsets, out_lows[:count].copy(), out_highs[:count].copy()

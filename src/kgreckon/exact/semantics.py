@@ -39,12 +39,12 @@ class EntitySets:
 
 @dataclass(frozen=True)
 class NumberSets:
-    """A set of value rows for each query, as intervals, and the unit that the query's numbers are measured in."""
+    """A set of value rows for each query, as intervals, and the units that its numbers may be measured in."""
 
     offsets: np.ndarray
     lows: np.ndarray
     highs: np.ndarray
-    units: np.ndarray
+    units: np.ndarray  # (queries, k) int32, -1 where there are fewer than k
 
     @property
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -86,14 +86,14 @@ class ExactSemantics:
 
     def number(self, rows: np.ndarray) -> NumberSets:
         lows = np.ascontiguousarray(rows, dtype=np.int32)
-        return NumberSets(np.arange(len(rows) + 1), lows, lows + 1, self.row_units[rows])
+        return NumberSets(np.arange(len(rows) + 1), lows, lows + 1, self.row_units[rows][:, None])
 
     def follow(self, relations: np.ndarray, of: ExactSet) -> EntitySets:
         return EntitySets(*self._project(self.graph.follows, relations, self._points(of)))
 
     def value_of(self, attributes: np.ndarray, of: ExactSet) -> NumberSets:
         rows = self._project(self.graph.values_of, attributes, self._points(of))
-        return NumberSets(*ragged.points_to_intervals(*rows), self.graph.attribute_units[attributes])
+        return NumberSets(*ragged.points_to_intervals(*rows), self.graph.attribute_units[attributes][:, None])
 
     def having_value(self, attributes: np.ndarray, of: ExactSet) -> EntitySets:
         having, numbers = self.graph.having, _numbers(of)
@@ -194,11 +194,14 @@ def _intersect_entities(one: EntitySets, other: EntitySets) -> EntitySets:
 
 
 def _intersect_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
-    return NumberSets(*ragged.intersect_intervals(*one.parts, *other.parts), one.units)
+    shared = (one.units[:, :, None] == other.units[:, None, :]).any(axis=2)
+    units = np.where(shared, one.units, np.int32(-1))
+    return NumberSets(*ragged.intersect_intervals(*one.parts, *other.parts), units)
 
 
 def _unite_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
-    return NumberSets(*ragged.unite_intervals(*one.parts, *other.parts), one.units)
+    units = np.concatenate([one.units, other.units], axis=1)
+    return NumberSets(*ragged.unite_intervals(*one.parts, *other.parts), units)
 
 
 def answer(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 from typing import Protocol, TypeAlias, assert_never, cast
 
 from kgreckon.errors import UserError
@@ -237,9 +238,12 @@ class EntitySort:
 
 @dataclass(frozen=True, slots=True)
 class NumberSort:
-    """The sort of a query that denotes numbers measured in `unit`."""
+    """The sort of a query that denotes numbers. A union may hold numbers of several units; nothing compares across."""
 
-    unit: str
+    units: frozenset[str]
+
+    def __str__(self) -> str:
+        return " or ".join(sorted(self.units))
 
 
 Sort: TypeAlias = EntitySort | NumberSort
@@ -263,17 +267,17 @@ def sort_of(query: Query, units: Units) -> Sort:
         case Entity():
             return EntitySort()
         case Number(unit=unit):
-            return NumberSort(unit)
+            return NumberSort(frozenset([unit]))
         case Follow(of=of):
             _expect_entities(of, units, "a relation is followed from entities")
             return EntitySort()
         case ValueOf(attribute, of):
             _expect_entities(of, units, f"{units.attribute_name(attribute)} is an attribute of entities")
-            return NumberSort(units.attribute_unit(attribute))
+            return NumberSort(frozenset([units.attribute_unit(attribute)]))
         case HavingValue(attribute, of):
-            measured = _expect_numbers(of, units, f"the values of {units.attribute_name(attribute)} are numbers").unit
+            measured = _expect_numbers(of, units, f"the values of {units.attribute_name(attribute)} are numbers")
             unit = units.attribute_unit(attribute)
-            if measured != unit:
+            if unit not in measured.units:
                 raise _mismatch(units.attribute_name(attribute), unit, describe(of, units), measured)
             return EntitySort()
         case Compare(of=of):
@@ -281,17 +285,24 @@ def sort_of(query: Query, units: Units) -> Sort:
         case And(parts) | Or(parts):
             if not parts:
                 raise UserError("an intersection or union needs at least one part")
-            sorts = [sort_of(part, units) for part in parts]
-            for part, sort in zip(parts, sorts, strict=True):
-                if sort == sorts[0]:
-                    continue
-                if isinstance(sort, NumberSort) and isinstance(sorts[0], NumberSort):
-                    raise _mismatch(describe(parts[0], units), sorts[0].unit, describe(part, units), sort.unit)
-                raise UserError("the parts of an intersection or union must be all entities or all numbers")
-            return sorts[0]
+            return reduce(lambda sort, part: _join(query, sort, part, units), parts[1:], sort_of(parts[0], units))
         case Not(of):
             return sort_of(of, units)
     assert_never(query)
+
+
+def _join(query: And | Or, sort: Sort, part: Query, units: Units) -> Sort:
+    """The sort of an intersection or union with one more part."""
+    other = sort_of(part, units)
+    if isinstance(sort, EntitySort) and isinstance(other, EntitySort):
+        return sort
+    if isinstance(sort, EntitySort) or isinstance(other, EntitySort):
+        raise UserError("the parts of an intersection or union must be all entities or all numbers")
+    if isinstance(query, Or):
+        return NumberSort(sort.units | other.units)
+    if not sort.units & other.units:
+        raise _mismatch(describe(query.parts[0], units), sort, describe(part, units), other)
+    return NumberSort(sort.units & other.units)
 
 
 def describe(query: Query, units: Units) -> str:
@@ -304,7 +315,7 @@ def describe(query: Query, units: Units) -> str:
     return "this set"
 
 
-def _mismatch(one: str, unit: str, other: str, other_unit: str) -> UserError:
+def _mismatch(one: str, unit: object, other: str, other_unit: object) -> UserError:
     return UserError(f"{one} is measured in {unit}, {other} in {other_unit}: they cannot be compared")
 
 

@@ -69,9 +69,9 @@ class _Writer:
                 verb = self.vocabulary.relation_phrase(relation)
                 if verb is None:
                     return f"has {self.vocabulary.relation_label(relation)} {self.phrase(of, 'something that')}"
-                return f"{verb} {self.phrase(of, 'something that')}"
+                return _joined(verb, self.phrase(of, "something that"))
             case HavingValue(attribute, of):
-                return f"has a {self.vocabulary.attribute_label(attribute)} {self.value(of)}"
+                return f"{_joined('has a', self.vocabulary.attribute_label(attribute))} {self.value(of)}"
             case And(parts):
                 return " and ".join(self.nested(part) for part in parts)
             case Or(parts):
@@ -113,6 +113,11 @@ class _Writer:
     def number(self, number: Number) -> str:
         text = self.vocabulary.write_number(number)
         return text if number.unit in ("number", "date", "gYear") else f"{text} {number.unit}"
+
+
+def _joined(words: str, noun: str) -> str:
+    """The words and the noun after them, with `an` for `a` where it sounds so."""
+    return f"{words}{'n' if words.endswith(' a') and noun[:1].lower() in 'aeio' else ''} {noun}"
 
 
 def _is_condition(query: Query) -> bool:

@@ -21,6 +21,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+BenchmarkPlace = Annotated[Path, typer.Argument(help="A benchmark folder.")]
 GraphPlace = Annotated[str, typer.Argument(help="A graph folder, an MMKG folder, or 'world' for the embedded graph.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
@@ -100,16 +101,25 @@ def import_(
 
 @app.command()
 def stats(
-    graph: GraphPlace,
+    graph: Annotated[str, typer.Argument(help="A graph folder, a benchmark folder, an MMKG folder, or 'world'.")],
     rows: Annotated[int, typer.Option(min=1, help="How many relations and attributes to show.")] = 15,
     top_attributes: Annotated[int | None, typer.Option(min=1, help="Read only the N most frequent attributes.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is in a graph: counts, units, ranges, the most frequent relations and attributes."""
-    from kgreckon.display import console, print_statistics
+    """Show what is in a graph (counts, units, ranges) or in a benchmark (beside the paper's own numbers)."""
+    from kgreckon.benchmark import Benchmark, is_benchmark_folder
+    from kgreckon.benchmark.statistics import benchmark_statistics
+    from kgreckon.display import console, print_benchmark_statistics, print_statistics
     from kgreckon.graph import open_graph
     from kgreckon.graph.statistics import graph_statistics
 
+    if is_benchmark_folder(Path(graph)):
+        counts = benchmark_statistics(Benchmark.open(graph))
+        if as_json:
+            _print_json(counts.as_json())
+        else:
+            print_benchmark_statistics(counts, graph, console())
+        return
     statistics = graph_statistics(open_graph(graph, top_attributes))
     if as_json:
         _print_json(statistics.as_json())
@@ -151,6 +161,113 @@ def ask(
     out = console()
     print_question(parsed, opened, out)
     print_answers(parsed, answers, opened, limit, out)
+
+
+@app.command()
+def build(
+    graph: GraphPlace,
+    out: Annotated[Path, typer.Option(help="The benchmark folder to write, or to go on with.")],
+    preset: Annotated[str | None, typer.Option(help="The paper's counts: fb15k, db15k or yago15k.")] = None,
+    numbers: Annotated[
+        NumbersOption, typer.Option(help="Numerical relations: the paper's sampled edges, or computed by arithmetic.")
+    ] = NumbersOption.SAMPLED,
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="Training queries per type; a tenth of it to validate and to test.")
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(help="Names of types (1p,2i,pi), or one of your own: 3p='(p,(p,(p,(e))))'. May be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same bytes.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Threads; as many as there are cores unless given.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a benchmark: nested splits and queries of all types with easy and hard answers."""
+    from kgreckon.benchmark import PRESETS, BuildSettings
+    from kgreckon.benchmark import build as build_benchmark
+    from kgreckon.benchmark.types import parse_types
+    from kgreckon.display import BuildProgress
+    from kgreckon.exact import Numbers
+    from kgreckon.graph import open_graph
+    from kgreckon.graph.readers import is_mmkg_folder
+
+    if preset is not None and preset not in PRESETS:
+        raise UserError(f"unknown preset {preset!r}: choose {', '.join(PRESETS)}")
+    top_attributes = PRESETS[preset].top_attributes if preset and is_mmkg_folder(Path(graph)) else None
+    opened = open_graph(graph, top_attributes)
+    settings = BuildSettings.choose(opened, parse_types(types), queries, Numbers(numbers.value), seed, preset)
+    with BuildProgress() as progress:
+        try:
+            build_benchmark(opened, out, settings, workers, progress)
+        except KeyboardInterrupt:
+            raise UserError(f"stopped; what was complete is kept in {out}, and the same command goes on") from None
+    if as_json:
+        _print_json({"folder": str(out), "queries": progress.found})
+    else:
+        typer.echo(f"{out}: {sum(progress.found.values()):,} queries; look at them with: kgreckon stats {out}")
+
+
+@app.command()
+def show(
+    benchmark: BenchmarkPlace,
+    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
+    type_: Annotated[str, typer.Option("--type", help="A general type, such as pi.")] = "1p",
+    count: Annotated[int, typer.Option("-n", min=1, help="How many queries to show.")] = 5,
+    answers: Annotated[int, typer.Option(min=1, help="How many answers of each kind to show.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Which queries are picked.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show some queries of a benchmark in words, with their answers."""
+    from kgreckon.benchmark import Benchmark, Split
+    from kgreckon.benchmark.examples import example_queries
+    from kgreckon.display import console, print_example
+
+    if split not in [each.label for each in Split]:
+        raise UserError(f"unknown split {split!r}: choose train, valid or test")
+    opened = Benchmark.open(benchmark)
+    examples = example_queries(opened, Split.of(split), type_, count, seed)
+    if as_json:
+        _print_json([example.as_json(answers) for example in examples])
+        return
+    out = console()
+    for example in examples:
+        print_example(example, opened.graph, answers, out)
+
+
+@app.command("export")
+def export_(
+    benchmark: BenchmarkPlace, out: Annotated[Path, typer.Option(help="The folder to write.")], as_json: AsJson = False
+) -> None:
+    """Write a benchmark's queries in the JSON form of the paper's released code."""
+    from kgreckon.benchmark import Benchmark
+    from kgreckon.benchmark.exchange import export_queries
+
+    count = export_queries(Benchmark.open(benchmark), out)
+    if as_json:
+        _print_json({"folder": str(out), "queries": count})
+    else:
+        typer.echo(f"{out}: {count:,} queries")
+
+
+@app.command("import-queries")
+def import_queries_(
+    source: Annotated[Path, typer.Argument(help="A folder in the JSON form of the paper's released code.")],
+    graphs: Annotated[Path, typer.Option(help="The benchmark folder whose graphs the queries are about.")],
+    out: Annotated[Path, typer.Option(help="The benchmark folder to write.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make a benchmark from queries in the JSON form of the paper's released code."""
+    from kgreckon.benchmark import Benchmark, Split
+    from kgreckon.benchmark.exchange import import_queries
+
+    made = import_queries(source, Benchmark.open(graphs), out)
+    count = sum(made.summary(split, name)["found"] for split in Split for name in made.types)
+    if as_json:
+        _print_json({"folder": str(out), "queries": count})
+    else:
+        typer.echo(f"{out}: {count:,} queries")
 
 
 @app.command()

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kgreckon.exact.ragged import compiled
+from kgreckon.exact.ragged import Int, compiled
 from kgreckon.query import Operator, Shape
 
 # What a place of a grounded query is. Within projections and within anchors the order is that of their texts, so that
@@ -20,8 +20,6 @@ AP, NP, RAP, RP = 0, 1, 2, 3
 ANY_PROJECTION, ANY_ANCHOR = 4, 5
 E, NV = 0, 1
 ANCHOR, PROJECTION, AND, OR, NOT = 0, 1, 2, 3, 4
-
-Int = int | np.int64  # an integer to numba, which would make an unsigned one of int(np.uint64)
 
 _PROJECTIONS = {
     Operator.VALUE_OF: AP,

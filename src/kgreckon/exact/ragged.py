@@ -44,11 +44,13 @@ class Ragged:
         return Ragged(np.concatenate([np.zeros(1, dtype=np.int64), *offsets]), np.concatenate([p.items for p in parts]))
 
 
+Int = int | np.int64  # numba would make an unsigned number of int(np.uint64)
+
 compiled = njit(cache=True, nogil=True, boundscheck=False)
 
 
 @compiled
-def _grown(array: np.ndarray, used: int, needed: int) -> np.ndarray:
+def _grown(array: np.ndarray, used: int, needed: Int) -> np.ndarray:
     """`array`, or a copy with room for `needed` items."""
     if needed <= len(array):
         return array
@@ -105,7 +107,7 @@ def _unmark(
     scan = num_touched * 16 > words  # walking all words beats sorting the touched ones
     if not scan:
         touched[:num_touched].sort()
-    total = 0
+    total = np.int64(0)
     for index in range(num_touched):
         total += _bits(bitmap[touched[index]])
     out = _grown(out, count, count + total)
@@ -229,6 +231,33 @@ def project_intervals(
 # ------------------------------------------------------------------------------------------------- sets of points
 
 
+_MUCH_LARGER = 8
+
+
+@compiled
+def _look_up(
+    items: np.ndarray,
+    start: int,
+    end: int,
+    others: np.ndarray,
+    low: int,
+    high: int,
+    keep_absent: bool,
+    keep_present: bool,
+    out: np.ndarray,
+    count: int,
+) -> int:
+    """Append the items of a small set that a much larger one holds, or does not; each is found by binary search."""
+    for place in range(start, end):
+        item = items[place]
+        low = _first_at_least(others, low, high, item)
+        present = low < high and others[low] == item
+        if (present and keep_present) or (not present and keep_absent):
+            out[count] = item
+            count += 1
+    return count
+
+
 @compiled
 def combine_points(
     offsets: np.ndarray,
@@ -248,6 +277,14 @@ def combine_points(
     for query in range(queries):
         left, left_end = offsets[query], offsets[query + 1]
         right, right_end = other_offsets[query], other_offsets[query + 1]
+        if not keep_right and (left_end - left) * _MUCH_LARGER < right_end - right:
+            count = _look_up(items, left, left_end, other_items, right, right_end, keep_left, keep_both, out, count)
+            out_offsets[query + 1] = count
+            continue
+        if not keep_left and (right_end - right) * _MUCH_LARGER < left_end - left:
+            count = _look_up(other_items, right, right_end, items, left, left_end, keep_right, keep_both, out, count)
+            out_offsets[query + 1] = count
+            continue
         while left < left_end and right < right_end:
             one, other = items[left], other_items[right]
             if one < other:

@@ -1,0 +1,19 @@
+"""The benchmark of numerical complex query answering: splits, sampling, building, and the format on disk."""
+
+from kgreckon.benchmark.building import BuildSettings, Progress, build
+from kgreckon.benchmark.format import Benchmark, QuerySet, is_benchmark_folder
+from kgreckon.benchmark.presets import PRESETS, Preset
+from kgreckon.benchmark.splits import Split, SplitGraph
+
+__all__ = [
+    "PRESETS",
+    "Benchmark",
+    "BuildSettings",
+    "Preset",
+    "Progress",
+    "QuerySet",
+    "Split",
+    "SplitGraph",
+    "build",
+    "is_benchmark_folder",
+]

@@ -1,0 +1,372 @@
+"""Building a benchmark: splits, numerical edges, and queries with easy and hard answers.
+
+Queries of each split and type are drawn by numbered attempts, so they depend on the seed alone and not on the number of
+workers, and each split and type is written on its own, so a build that was stopped goes on where it stood.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+
+from kgreckon.benchmark import format as on_disk
+from kgreckon.benchmark.format import Benchmark
+from kgreckon.benchmark.numerical_edges import with_numerical_edges
+from kgreckon.benchmark.presets import PRESETS, Counts, scaled_counts
+from kgreckon.benchmark.sampling import Draws, Seen, Walker, all_one_hop_queries
+from kgreckon.benchmark.splits import Split, SplitGraph, entities_in, random_splits, values_in
+from kgreckon.benchmark.walking import Program
+from kgreckon.errors import UserError
+from kgreckon.exact import Numbers, Ragged, answer
+from kgreckon.exact.ragged import combine_points
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape
+
+ATTEMPTS = 1 << 15  # walks in a block
+PATIENCE = 64  # blocks looked back at to see whether a type still yields new queries
+ONE_HOP = GENERAL_TYPES["1p"]
+# Every value stands in a computed relation to thousands of others: so few one-hop comparisons of each kind are kept.
+COMPUTED_ONE_HOP_COMPARISONS = 500
+
+
+@dataclass(frozen=True)
+class BuildSettings:
+    """What a benchmark depends on beside the graph."""
+
+    types: dict[str, Shape] = field(default_factory=lambda: dict(GENERAL_TYPES))
+    counts: Counts = field(default_factory=dict)
+    numbers: Numbers = Numbers.SAMPLED
+    seed: int = 0
+    preset: str | None = None
+
+    @staticmethod
+    def choose(
+        graph: KnowledgeGraph,
+        types: dict[str, Shape] | None = None,
+        queries: int | None = None,
+        numbers: Numbers = Numbers.SAMPLED,
+        seed: int = 0,
+        preset: str | None = None,
+    ) -> BuildSettings:
+        """The settings for a graph: a preset's counts, or counts that scale with the graph."""
+        types = types or dict(GENERAL_TYPES)
+        for name, shape in types.items():
+            on_disk.check_type_name(name)
+            if not any(operator is Operator.PROJECT for operator in shape.columns):
+                shape.denotes_numbers  # noqa: B018  # raises where a type that is written out cannot be meant
+        counts = scaled_counts(len(graph.facts) + len(graph.attribute_facts), list(types), queries)
+        if preset is not None:
+            if preset not in PRESETS:
+                raise UserError(f"unknown preset {preset!r}: choose {', '.join(PRESETS)}")
+            chosen = PRESETS[preset]
+            if len(graph.attributes) != chosen.top_attributes:
+                raise UserError(
+                    f"the preset {preset} has {chosen.top_attributes} attributes, this graph {len(graph.attributes)}: "
+                    f"build from the MMKG folder, or import it with --top-attributes {chosen.top_attributes}"
+                )
+            if queries is None:
+                for split, by_type in chosen.queries.items():
+                    counts[split].update(
+                        (name, by_type[name]) for name in types if types[name] == GENERAL_TYPES.get(name)
+                    )
+        return BuildSettings(types, counts, numbers, seed, preset)
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings as a benchmark's header holds them."""
+        return {
+            "types": {name: shape.text for name, shape in self.types.items()},
+            "queries": {split.label: counts for split, counts in self.counts.items()},
+            "numbers": self.numbers.value,
+            "seed": self.seed,
+            "preset": self.preset,
+        }
+
+
+class Progress:
+    """What a build tells of itself; the default says nothing."""
+
+    def start(self, split: Split, name: str, wanted: int | None) -> None:
+        """The queries of a split and type are begun."""
+
+    def advance(self, found: int) -> None:
+        """So many have been found so far."""
+
+    def finish(self, split: Split, name: str, found: int, wanted: int | None) -> None:
+        """They are written."""
+
+
+def build(
+    graph: KnowledgeGraph,
+    folder: Path,
+    settings: BuildSettings,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Benchmark:
+    """Make the benchmark of a graph in `folder`, or go on with one that was begun with the same settings."""
+    progress = progress or Progress()
+    benchmark = _begun(graph, folder, settings)
+    workers = workers or os.cpu_count() or 1
+    with ThreadPoolExecutor(workers) as pool:
+        for split in Split:
+            for name, shape in settings.types.items():
+                if benchmark.is_complete(split, name):
+                    continue
+                builder = _TypeBuilder(benchmark, split, name, shape, settings, pool, workers)
+                builder.run(progress)
+    return benchmark
+
+
+def _begun(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Benchmark:
+    """The benchmark folder with its graphs and header, new or as an earlier build left it."""
+    header = {
+        "format": on_disk.FORMAT,
+        "version": on_disk.VERSION,
+        "graph": _fingerprint(graph),
+        **settings.as_json(),
+    }
+    if on_disk.is_benchmark_folder(folder):
+        benchmark = Benchmark.open(folder)
+        for key, value in header.items():
+            if benchmark.header.get(key) != value:
+                what = "another graph" if key == "graph" else f"other settings ({key})"
+                raise UserError(f"{folder} holds a benchmark of {what}: choose another folder, or the same settings")
+        for leftover in folder.glob("*/.*-new-*"):
+            shutil.rmtree(leftover)
+        return benchmark
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"{folder} already exists and is not a benchmark folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(settings.seed)
+    graphs = SplitGraph(graph, random_splits(len(graph.facts), rng), random_splits(len(graph.attribute_facts), rng))
+    if settings.numbers is Numbers.SAMPLED:
+        graphs = with_numerical_edges(graphs, rng)
+    on_disk.write_graphs(folder, graphs)
+    on_disk.write_json(folder / on_disk.HEADER, header)  # last: without it, the folder is no benchmark
+    return Benchmark.open(folder)
+
+
+def _fingerprint(graph: KnowledgeGraph) -> str:
+    """A hash of all facts and values."""
+    digest = hashlib.blake2b(digest_size=16)
+    for triples in (graph.facts, graph.attribute_facts):
+        for column in (triples.sources, triples.labels, triples.targets):
+            digest.update(np.ascontiguousarray(column).tobytes())
+    digest.update(np.ascontiguousarray(graph.values.numbers).tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Queries of one shape that are kept, with the number of the draw that each came from."""
+
+    shape: Shape
+    order: np.ndarray
+    ids: np.ndarray
+    easy: Ragged
+    hard: Ragged
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def first(self, limit: int) -> _Found:
+        """Those among the first `limit` draws."""
+        kept = self.order < limit
+        return _Found(self.shape, self.order[kept], self.ids[kept], take(self.easy, kept), take(self.hard, kept))
+
+
+class _TypeBuilder:
+    """Draws and answers the queries of one split and general type."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        split: Split,
+        name: str,
+        shape: Shape,
+        settings: BuildSettings,
+        pool: ThreadPoolExecutor,
+        workers: int,
+    ) -> None:
+        self.graphs = benchmark.graphs
+        self.folder = benchmark.folder / split.label / name
+        self.split, self.name, self.shape = split, name, shape
+        self.numbers = settings.numbers
+        self.pool, self.workers = pool, workers
+        self.enumerated = split is Split.TRAIN and shape == ONE_HOP
+        self.wanted = settings.counts[split][name]
+        self.seed = settings.seed
+        training = self.graphs.at(Split.TRAIN)
+        self.entities_known, self.values_known = entities_in(training), values_in(training)
+
+    def run(self, progress: Progress) -> None:
+        """Write the queries to their folder, all or nothing."""
+        wanted = None if self.enumerated else self.wanted
+        progress.start(self.split, self.name, wanted)
+        self.folder.parent.mkdir(exist_ok=True)
+        target = Path(tempfile.mkdtemp(prefix=f".{self.name}-new-", dir=self.folder.parent))
+        writers: dict[Shape, pa.ipc.RecordBatchFileWriter] = {}
+        found: dict[str, int] = {}
+        total = 0
+        try:
+            for part in self._enumerate() if self.enumerated else self._draw(progress.advance):
+                if part.shape not in writers:
+                    schema = on_disk.query_schema(part.shape)
+                    writers[part.shape] = pa.ipc.new_file(str(target / on_disk.file_name(part.shape)), schema)
+                writers[part.shape].write_batch(on_disk.query_table(part.ids, part.easy, part.hard, part.shape))
+                found[part.shape.text] = found.get(part.shape.text, 0) + len(part)
+                total += len(part)
+            for writer in writers.values():
+                writer.close()
+            summary = {"wanted": wanted, "found": total, "shapes": dict(sorted(found.items()))}
+            on_disk.write_json(target / on_disk.SUMMARY, summary)
+            target.chmod(0o755)
+            target.replace(self.folder)
+        except BaseException:
+            for writer in writers.values():
+                writer.close()
+            shutil.rmtree(target, ignore_errors=True)
+            raise
+        progress.finish(self.split, self.name, total, wanted)
+
+    def _enumerate(self) -> Iterator[_Found]:
+        """All one-hop queries of the training graph."""
+        rng = np.random.default_rng([self.seed, 1])
+        for shape, ids in all_one_hop_queries(self.graphs.at(Split.TRAIN), self.numbers).items():
+            if self.numbers is Numbers.COMPUTED and shape.operator is Operator.COMPARE:
+                chosen = [rng.permutation(np.flatnonzero(ids[:, 0] == label))[:COMPUTED_ONE_HOP_COMPARISONS]
+                          for label in np.unique(ids[:, 0])]  # fmt: skip
+                ids = ids[np.sort(np.concatenate(chosen))] if chosen else ids
+            for start in range(0, len(ids), ATTEMPTS):
+                found = self._answered(
+                    shape, ids[start : start + ATTEMPTS], np.arange(len(ids[start : start + ATTEMPTS]))
+                )
+                if len(found):
+                    yield found
+
+    def _draw(self, advance: Callable[[int], None]) -> Iterator[_Found]:
+        """Distinct random queries, until there are enough or the graph yields no more."""
+        program = Program(self.shape)
+        blocks = self._blocks(program)
+        running: deque[Future[list[_Found]]] = deque()
+        recent: deque[int] = deque(maxlen=PATIENCE)
+        total = 0
+        try:
+            while total < self.wanted:
+                while len(running) <= self.workers:  # one block more than there are workers, so that none waits
+                    running.append(self.pool.submit(self._answer_block, program, next(blocks)))
+                parts = running.popleft().result()
+                count = sum(map(len, parts))
+                if total + count > self.wanted:
+                    parts = _cut(parts, self.wanted - total)
+                    count = self.wanted - total
+                total += count
+                recent.append(count)
+                yield from parts
+                advance(total)
+                if len(recent) == PATIENCE and sum(recent) < PATIENCE:
+                    return  # two million attempts gave fewer than 64 new queries: there are no more worth waiting for
+        finally:
+            blocks.close()
+            for job in running:
+                job.cancel()
+
+    def _blocks(self, program: Program) -> Generator[Draws, None, None]:
+        """Blocks of queries that were not drawn before and whose anchors the training graph knows."""
+        walker = self._walker
+        text = f"{self.seed}/{self.split.label}/{program.shape.text}"
+        seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+        seen = Seen(program.width)
+        attempt = 0
+        walks: deque[Future[Draws]] = deque()
+        try:
+            while True:
+                while len(walks) <= self.workers:
+                    walks.append(self.pool.submit(walker.draw, program, seed, attempt, ATTEMPTS))
+                    attempt += ATTEMPTS
+                drawn = seen.new(walks.popleft().result())
+                yield drawn[self._anchors_known(program, drawn)]
+        finally:
+            for walk in walks:
+                walk.cancel()
+
+    @cached_property
+    def _walker(self) -> Walker:
+        return Walker(self.graphs.at(self.split), self.numbers)
+
+    def _anchors_known(self, program: Program, drawn: Draws) -> np.ndarray:
+        known = np.ones(len(drawn), dtype=bool)
+        if self.split is Split.TRAIN:
+            return known
+        for column, operator in enumerate(program.shape.columns):
+            if operator in (Operator.ENTITY, Operator.NUMBER):
+                ids, is_number = drawn.ids[:, column], drawn.kinds[:, column] == 1
+                known &= np.where(
+                    is_number,
+                    self.values_known[np.where(is_number, ids, 0)] if len(self.values_known) else False,
+                    self.entities_known[np.where(is_number, 0, ids)] if len(self.entities_known) else False,
+                )
+        return known
+
+    def _answer_block(self, program: Program, drawn: Draws) -> list[_Found]:
+        """The queries of a block that have the answers that the split asks for, by shape."""
+        found = []
+        for code in np.unique(drawn.codes):
+            places = np.flatnonzero(drawn.codes == code)
+            shape = program.specific_shape(drawn.kinds[places[0]].tolist())
+            part = self._answered(shape, drawn.ids[places], places)
+            if len(part):
+                found.append(part)
+        return found
+
+    def _answered(self, shape: Shape, ids: np.ndarray, order: np.ndarray) -> _Found:
+        """Answer queries of one shape and keep those that the split accepts.
+
+        A training query has an answer. A validation or testing query has answers on every graph, and on its own graph
+        one that the graph before does not prove.
+        """
+
+        def on(split: Split, ids: np.ndarray) -> Ragged:
+            return answer(self.graphs.at(split), Batch(shape, ids), self.numbers)
+
+        training = on(Split.TRAIN, ids)
+        kept = training.counts > 0
+        ids, order = ids[kept], order[kept]
+        if self.split is Split.TRAIN:
+            nothing = Ragged(np.zeros(len(ids) + 1, dtype=np.int64), np.zeros(0, dtype=np.int32))
+            return _Found(shape, order, ids, nothing, take(training, kept))
+        before = take(training, kept) if self.split is Split.VALID else on(Split.VALID, ids)
+        own = on(self.split, ids)
+        hard = Ragged(*combine_points(own.offsets, own.items, before.offsets, before.items, True, False, False))
+        kept = (hard.counts > 0) & (before.counts > 0)
+        own, before, hard = take(own, kept), take(before, kept), take(hard, kept)
+        easy = Ragged(*combine_points(own.offsets, own.items, before.offsets, before.items, False, True, False))
+        return _Found(shape, order[kept], ids[kept], easy, hard)
+
+
+def take(answers: Ragged, kept: np.ndarray) -> Ragged:
+    """The runs of some queries, given as a mask."""
+    counts = answers.counts
+    offsets = np.zeros(int(kept.sum()) + 1, dtype=np.int64)
+    np.cumsum(counts[kept], out=offsets[1:])
+    return Ragged(offsets, answers.items[np.repeat(kept, counts)])
+
+
+def _cut(parts: list[_Found], count: int) -> list[_Found]:
+    """The first `count` queries in the order in which they were drawn."""
+    order = np.sort(np.concatenate([part.order for part in parts]))
+    limit = int(order[count]) if count < len(order) else int(order[-1]) + 1
+    cut = [part.first(limit) for part in parts]
+    return [part for part in cut if len(part)]

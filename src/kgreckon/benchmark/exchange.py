@@ -1,0 +1,242 @@
+"""The released code's JSON form: for each type, from a query in the paper's notation to its answers on each graph.
+
+Symbols are numbers. An entity is `(e,(17))` and as an answer "17"; a value is `(nv,(2,1927.5))`, unit then number, and
+as an answer [1927.5, 2]. A relation is 2r or 2r + 1 for its inverse, an attribute 2a in `ap` and 2a + 1 in `rap`, a
+comparison its place in the paper's list of seven. `ids.json` beside the queries tells what the numbers stand for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from kgreckon.benchmark import format as on_disk
+from kgreckon.benchmark.format import Benchmark, QuerySet
+from kgreckon.benchmark.splits import Split
+from kgreckon.errors import UserError
+from kgreckon.exact import Ragged
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.storage import new_folder
+from kgreckon.query import SEVEN, Operator, Shape
+from kgreckon.query.shapes import MAX_DEPTH
+
+_ANSWERS = {Split.TRAIN: "train_answers", Split.VALID: "valid_answers", Split.TEST: "test_answers"}
+
+
+def queries_file(split: Split) -> str:
+    """The name of the file that holds a split's queries."""
+    return f"{split.label}_queries.json"
+
+
+# ----------------------------------------------------------------------------------------------------- exporting
+
+
+def export_queries(benchmark: Benchmark, folder: Path) -> int:
+    """Write all queries in the released form; returns how many there are.
+
+    A validation query's answers on the validation graph, and a testing query's on the testing graph, are all of them;
+    those of the graph before are the easy ones.
+    """
+    count = 0
+    with new_folder(folder) as target:
+        (target / "ids.json").write_text(
+            json.dumps(_ids(benchmark.graph), ensure_ascii=False, indent=1), encoding="utf-8"
+        )
+        for split in Split:
+            with (target / queries_file(split)).open("w", encoding="utf-8") as file:
+                count += _export_split(benchmark, split, file)
+    return count
+
+
+def _ids(graph: KnowledgeGraph) -> dict[str, list[str]]:
+    return {
+        "entities": graph.entities.names.to_pylist(),
+        "relations": graph.relations.names.to_pylist(),
+        "attributes": graph.attributes.names.to_pylist(),
+        "units": list(graph.values.units),
+        "comparisons": list(SEVEN),
+    }
+
+
+def _export_split(benchmark: Benchmark, split: Split, file: TextIO) -> int:
+    """Write one JSON object query by query, so that it need not fit into memory."""
+    count = 0
+    file.write("{")
+    complete = [name for name in benchmark.types if benchmark.is_complete(split, name)]
+    for index, name in enumerate(complete):
+        file.write(f"{',' if index else ''}\n{json.dumps(benchmark.types[name].text)}: {{")
+        first = True
+        for queries in benchmark.query_sets(split, name):
+            for text, answers in _exported(queries, split, benchmark.graph):
+                file.write(f"{'' if first else ','}\n {json.dumps(text)}: {json.dumps(answers)}")
+                first = False
+                count += 1
+        file.write("}")
+    file.write("}\n")
+    return count
+
+
+def _exported(queries: QuerySet, split: Split, graph: KnowledgeGraph) -> Iterator[tuple[str, dict[str, list[Any]]]]:
+    values, numbers = graph.values, queries.shape.denotes_numbers
+
+    def named(items: np.ndarray) -> list[Any]:
+        if not numbers:
+            return [str(item) for item in items.tolist()]
+        return [[float(values.numbers[row]), int(values.unit_ids[row])] for row in items.tolist()]
+
+    for index in range(len(queries)):
+        row = iter(queries.batch.ids[index].tolist())
+        hard, easy = named(queries.hard[index]), named(queries.easy[index])
+        answers = {_ANSWERS[split]: easy + hard}
+        if split is not Split.TRAIN:
+            answers = {_ANSWERS[Split(split - 1)]: easy} | answers
+        yield _text(queries.shape, row, graph), answers
+
+
+def _text(shape: Shape, row: Iterator[int], graph: KnowledgeGraph) -> str:
+    operator = shape.operator
+    if operator in (Operator.AND, Operator.OR, Operator.NOT):
+        return f"({operator.value},{','.join(_text(part, row, graph) for part in shape.parts)})"
+    number = next(row)
+    if operator is Operator.ENTITY:
+        return f"(e,({number}))"
+    if operator is Operator.NUMBER:
+        return f"(nv,({graph.values.unit_ids[number]},{float(graph.values.numbers[number])!r}))"
+    if operator is Operator.VALUE_OF:
+        number = 2 * number
+    elif operator is Operator.HAVING_VALUE:
+        number = 2 * number + 1
+    return f"({operator.value},({number}),{_text(shape.parts[0], row, graph)})"
+
+
+# ----------------------------------------------------------------------------------------------------- importing
+
+
+def import_queries(source: Path, graphs: Benchmark, folder: Path) -> Benchmark:
+    """A benchmark with the graphs of `graphs` and the queries of a folder in the released form."""
+    by_split = {split: _read(source / queries_file(split)) for split in Split}
+    texts = dict.fromkeys(text for types in by_split.values() for text in types)
+    known = {shape.canonical: name for name, shape in graphs.types.items()}
+    types = {known.get(Shape.parse(text).canonical, f"type{index}"): text for index, text in enumerate(texts)}
+    header = graphs.header | {
+        "types": types,
+        "queries": {
+            split.label: {name: len(by_split[split].get(text, {})) for name, text in types.items()} for split in Split
+        },
+    }
+    with new_folder(folder) as target:
+        on_disk.write_graphs(target, graphs.graphs)
+        for split in Split:
+            for name, text in types.items():
+                _import_type(by_split[split].get(text, {}), split, graphs.graph, target / split.label / name, source)
+        on_disk.write_json(target / on_disk.HEADER, header)
+    return Benchmark.open(folder)
+
+
+def _read(path: Path) -> dict[str, dict[str, dict[str, list[Any]]]]:
+    if not path.is_file():
+        raise UserError(f"{path} is missing")
+    data = on_disk.read_json(path)
+    for text, queries in data.items():
+        Shape.parse(text)
+        if not isinstance(queries, dict) or not all(isinstance(answers, dict) for answers in queries.values()):
+            raise UserError(f"{path}: the queries of type {text} do not map to their answers")
+    return data
+
+
+def _import_type(
+    queries: dict[str, dict[str, list[Any]]], split: Split, graph: KnowledgeGraph, folder: Path, source: Path
+) -> None:
+    by_shape: dict[Shape, list[tuple[list[int], list[int], list[int]]]] = {}
+    for text, answers in queries.items():
+        try:
+            shape, ids = _parsed(text, graph)
+            numbers = shape.denotes_numbers
+            all_answers = {_answer_id(item, numbers, graph) for item in answers[_ANSWERS[split]]}
+            before = answers.get(_ANSWERS[Split(split - 1)], []) if split is not Split.TRAIN else []
+            easy = {_answer_id(item, numbers, graph) for item in before} & all_answers
+        except (UserError, KeyError, ValueError, TypeError, StopIteration) as error:
+            raise UserError(f"{source / queries_file(split)}: {text!r} cannot be used: {error!s}") from None
+        by_shape.setdefault(shape, []).append((ids, sorted(easy), sorted(all_answers - easy)))
+    folder.mkdir(parents=True)
+    for shape, rows in by_shape.items():
+        matrix = np.array([ids for ids, _, _ in rows], dtype=np.int32)
+        table = on_disk.query_table(matrix, _ragged([e for _, e, _ in rows]), _ragged([h for _, _, h in rows]), shape)
+        on_disk.write_query_file(folder / on_disk.file_name(shape), shape, [table])
+    shapes = {shape.text: len(rows) for shape, rows in sorted(by_shape.items(), key=lambda item: item[0].text)}
+    on_disk.write_json(folder / on_disk.SUMMARY, {"wanted": None, "found": len(queries), "shapes": shapes})
+
+
+def _ragged(runs: list[list[int]]) -> Ragged:
+    offsets = np.cumsum([0, *map(len, runs)]).astype(np.int64)
+    return Ragged(offsets, np.array([item for run in runs for item in run], dtype=np.int32))
+
+
+def _parsed(text: str, graph: KnowledgeGraph) -> tuple[Shape, list[int]]:
+    """The shape and ids of a query in the released form."""
+    ids: list[int] = []
+    limits = {
+        Operator.ENTITY: len(graph.entities),
+        Operator.FOLLOW: 2 * len(graph.relations),
+        Operator.VALUE_OF: 2 * len(graph.attributes),
+        Operator.HAVING_VALUE: 2 * len(graph.attributes),
+        Operator.COMPARE: len(SEVEN),
+    }
+
+    def number(operator: Operator, symbol: str) -> int:
+        if operator is Operator.NUMBER:
+            unit, value = symbol.split(",")
+            row = graph.values.row_of(float(value), graph.values.units[int(unit)])
+            if row is None:
+                raise UserError(f"the graph has no value {symbol}")
+            return row
+        found = int(symbol)
+        if not 0 <= found < limits[operator]:
+            raise UserError(f"{operator.value} {found} is out of range")
+        return found // 2 if operator in (Operator.VALUE_OF, Operator.HAVING_VALUE) else found
+
+    def read(at: int, depth: int) -> tuple[Shape, int]:
+        if depth > MAX_DEPTH or text[at : at + 1] != "(":
+            raise UserError(f"expected '(' at position {at}, at most {MAX_DEPTH} levels deep")
+        comma = text.index(",", at)
+        operator = Operator(text[at + 1 : comma])
+        end = comma + 1
+        parts = []
+        if operator not in (Operator.AND, Operator.OR, Operator.NOT):
+            close = text.index(")", end)
+            ids.append(number(operator, text[end + 1 : close]))
+            end = close + 1
+            if operator not in (Operator.ENTITY, Operator.NUMBER):
+                part, end = read(end + 1, depth + 1)
+                parts.append(part)
+        else:
+            part, end = read(end, depth + 1)
+            parts.append(part)
+            while text[end : end + 1] == ",":
+                part, end = read(end + 1, depth + 1)
+                parts.append(part)
+        if text[end : end + 1] != ")":
+            raise UserError(f"expected ')' at position {end}")
+        return Shape(operator, tuple(parts)), end + 1
+
+    shape, end = read(0, 0)
+    if end != len(text):
+        raise UserError("the query goes on after its closing parenthesis")
+    return shape, ids
+
+
+def _answer_id(item: Any, numbers: bool, graph: KnowledgeGraph) -> int:
+    if numbers:
+        value, unit = item
+        row = graph.values.row_of(float(value), graph.values.units[int(unit)])
+        if row is None:
+            raise UserError(f"the graph has no value {item}")
+        return row
+    entity = int(item)
+    if not 0 <= entity < len(graph.entities):
+        raise UserError(f"the graph has no entity {entity}")
+    return entity

@@ -1,0 +1,250 @@
+"""Benchmark folders: the three graphs once, the queries of each split and type as Arrow files (docs/formats.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+
+from kgreckon.benchmark.splits import Split, SplitGraph
+from kgreckon.errors import UserError
+from kgreckon.exact import Numbers, Ragged
+from kgreckon.graph import KnowledgeGraph, open_graph_folder
+from kgreckon.graph.storage import column_of, read_table, write_table
+from kgreckon.query import SEVEN, Batch, Operator, Shape
+
+HEADER = "benchmark.json"
+FORMAT = "kgreckon-benchmark"
+VERSION = 1
+SUMMARY = "summary.json"
+_SPLITS = ("fact_splits", "attribute_fact_splits", "comparison_splits")
+_SPLIT_SCHEMA = pa.schema([("split", pa.int8())])
+_TYPE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True)
+class QuerySet:
+    """Queries of one shape with their answers: easy ones the graph before proves, hard ones only the split's own."""
+
+    batch: Batch
+    easy: Ragged
+    hard: Ragged
+
+    @property
+    def shape(self) -> Shape:
+        """The shape that all the queries share."""
+        return self.batch.shape
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+
+def is_benchmark_folder(folder: Path) -> bool:
+    """Whether `folder` says that it is a benchmark folder."""
+    return (folder / HEADER).is_file()
+
+
+def check_type_name(name: str) -> None:
+    """Raise a UserError unless `name` can be the name of a type: it becomes the name of a folder."""
+    if not _TYPE_NAME.fullmatch(name):
+        raise UserError(f"{name!r} cannot name a type: use up to 64 letters, digits, '-' and '_'")
+
+
+# ------------------------------------------------------------------------------------------------------- writing
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write JSON beside its name and then rename, so that a crash leaves the old file whole."""
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+def write_graphs(folder: Path, graphs: SplitGraph) -> None:
+    """Write the testing graph, and for each of its facts the split at which it enters."""
+    graphs.graph.save(folder / "graph", overwrite=True)
+    for name in _SPLITS:
+        splits = getattr(graphs, name)
+        if splits is not None:
+            write_table(folder / f"{name}.arrow", pa.table([splits], schema=_SPLIT_SCHEMA))
+
+
+def query_schema(shape: Shape) -> pa.Schema:
+    """The columns of a file of queries; the shape stands in its metadata."""
+    answers = pa.large_list(pa.int32())
+    fields = [("ids", pa.list_(pa.int32(), shape.width)), ("easy", answers), ("hard", answers)]
+    return pa.schema(fields, metadata={"shape": shape.text})
+
+
+def query_table(ids: np.ndarray, easy: Ragged, hard: Ragged, shape: Shape) -> pa.RecordBatch:
+    """Queries and answers as Arrow columns that share their memory."""
+    columns = [
+        pa.FixedSizeListArray.from_arrays(pa.array(ids.reshape(-1), pa.int32()), shape.width),
+        *(pa.LargeListArray.from_arrays(pa.array(a.offsets), pa.array(a.items, pa.int32())) for a in (easy, hard)),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=query_schema(shape))
+
+
+def file_name(shape: Shape) -> str:
+    """A file's name for a shape: its operators in the order in which they are written, joints with their size."""
+    words: list[str] = []
+
+    def add(part: Shape) -> None:
+        joint = part.operator in (Operator.AND, Operator.OR)
+        words.append(f"{part.operator.value}{len(part.parts) if joint else ''}")
+        for below in part.parts:
+            add(below)
+
+    add(shape)
+    return "_".join(words) + ".arrow"
+
+
+# ------------------------------------------------------------------------------------------------------- reading
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark folder, opened."""
+
+    folder: Path
+    header: dict[str, Any]
+
+    @staticmethod
+    def open(folder: str | Path) -> Benchmark:
+        """The benchmark in `folder`; its files are read when they are asked for."""
+        folder = Path(folder)
+        path = folder / HEADER
+        if not folder.is_dir():
+            raise UserError(f"{folder}: no such folder")
+        if not path.is_file():
+            raise UserError(f"{folder} is not a benchmark folder: it has no {HEADER}")
+        header = read_json(path)
+        if header.get("format") != FORMAT or header.get("version") != VERSION:
+            raise UserError(f"{path} is not the header of a benchmark of version {VERSION}")
+        types = header.get("types")
+        if not isinstance(types, dict) or not all(isinstance(text, str) for text in types.values()):
+            raise UserError(f"{path} does not list the types of its queries")
+        for name in types:
+            check_type_name(name)
+        if header.get("numbers") not in [mode.value for mode in Numbers]:
+            raise UserError(f"{path} does not say whether numerical relations are computed or sampled")
+        return Benchmark(folder, header)
+
+    @property
+    def types(self) -> dict[str, Shape]:
+        """The general types by name."""
+        return {name: Shape.parse(text) for name, text in self.header["types"].items()}
+
+    @property
+    def numbers(self) -> Numbers:
+        """Where numerical relations come from."""
+        return Numbers(self.header["numbers"])
+
+    @cached_property
+    def graphs(self) -> SplitGraph:
+        """The three nested graphs."""
+        graph = open_graph_folder(self.folder / "graph")
+        sizes = (
+            len(graph.facts),
+            len(graph.attribute_facts),
+            None if graph.comparisons is None else len(graph.comparisons),
+        )
+        return SplitGraph(graph, *(self._splits(name, size) for name, size in zip(_SPLITS, sizes, strict=True)))  # type: ignore[arg-type]
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The testing graph, which holds all names and values."""
+        return self.graphs.graph
+
+    def _splits(self, name: str, size: int | None) -> np.ndarray | None:
+        if size is None:
+            return None
+        path = self.folder / f"{name}.arrow"
+        splits = column_of(read_table(path, _SPLIT_SCHEMA), "split")
+        if len(splits) != size or (size and (splits.min() < 0 or splits.max() > Split.TEST)):
+            raise UserError(f"{path} is damaged: it does not give one split to each fact")
+        return splits
+
+    def is_complete(self, split: Split, name: str) -> bool:
+        """Whether the queries of a split and type have been written."""
+        return (self.folder / split.label / name / SUMMARY).is_file()
+
+    def summary(self, split: Split, name: str) -> dict[str, Any]:
+        """How many queries of a split and type were wanted and found, by shape."""
+        return read_json(self.folder / split.label / name / SUMMARY)
+
+    def query_sets(self, split: Split, name: str) -> Iterator[QuerySet]:
+        """The queries of a split and general type, by shape."""
+        if name not in self.types:
+            raise UserError(f"{self.folder} has no queries of type {name!r}; it has {', '.join(self.types)}")
+        if not self.is_complete(split, name):
+            raise UserError(f"{self.folder}: the {split.label} queries of type {name} are not built yet")
+        for text in self.summary(split, name)["shapes"]:
+            shape = Shape.parse(text)
+            yield self._query_set(self.folder / split.label / name / file_name(shape), shape)
+
+    def _query_set(self, path: Path, shape: Shape) -> QuerySet:
+        table = read_table(path, query_schema(shape))
+        ids = _flat(table, "ids").reshape(-1, shape.width)
+        if not len(table):
+            ids = np.zeros((0, shape.width), dtype=np.int32)
+        self._check_ids(path, ids, shape)
+        size = len(self.graph.values) if shape.denotes_numbers else len(self.graph.entities)
+        easy, hard = (_answers(path, table, column, size) for column in ("easy", "hard"))
+        return QuerySet(Batch(shape, ids), easy, hard)
+
+    def _check_ids(self, path: Path, ids: np.ndarray, shape: Shape) -> None:
+        graph = self.graph
+        limits = {
+            Operator.ENTITY: len(graph.entities),
+            Operator.NUMBER: len(graph.values),
+            Operator.FOLLOW: 2 * len(graph.relations),
+            Operator.VALUE_OF: len(graph.attributes),
+            Operator.HAVING_VALUE: len(graph.attributes),
+            Operator.COMPARE: len(SEVEN),
+        }
+        for column, operator in enumerate(shape.columns):
+            ids_here = ids[:, column]
+            if len(ids_here) and (ids_here.min() < 0 or ids_here.max() >= limits[operator]):
+                raise UserError(f"{path} is damaged: an id in column {column} ({operator.value}) is out of range")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from None
+    if not isinstance(data, dict):
+        raise UserError(f"{path} does not hold a JSON object")
+    return data
+
+
+def _flat(table: pa.Table, name: str) -> np.ndarray:
+    """The items of a list column without its structure."""
+    chunks = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in table[name].chunks]
+    return chunks[0] if len(chunks) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *chunks])
+
+
+def _answers(path: Path, table: pa.Table, name: str, size: int) -> Ragged:
+    parts = [Ragged(chunk.offsets.to_numpy() - chunk.offsets[0].as_py(), chunk.flatten().to_numpy(zero_copy_only=False))
+             for chunk in table[name].chunks]  # fmt: skip
+    answers = parts[0] if len(parts) == 1 else Ragged.concatenate(parts)
+    if len(answers.items) and (answers.items.min() < 0 or answers.items.max() >= size):
+        raise UserError(f"{path} is damaged: an answer in column {name!r} is out of range")
+    return answers
+
+
+def write_query_file(path: Path, shape: Shape, batches: Sequence[pa.RecordBatch]) -> None:
+    """Write some queries of one shape."""
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, query_schema(shape)) as writer:
+        for batch in batches:
+            writer.write_batch(batch)

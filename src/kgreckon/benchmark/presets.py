@@ -1,0 +1,54 @@
+"""The paper's three benchmarks: how many attributes and queries each has, and the paper's own tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kgreckon.benchmark.splits import Split
+from kgreckon.query import GENERAL_TYPES
+
+Counts = dict[Split, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A benchmark of the paper."""
+
+    name: str
+    dataset: str  # as the paper writes it
+    top_attributes: int
+
+    @property
+    def queries(self) -> Counts:
+        """How many distinct queries of each split and type the paper has."""
+        rows = {row["split"]: row for row in paper_tables()["queries"] if row["dataset"] == self.dataset}
+        return {split: {name: rows[split.graph_name][name] for name in GENERAL_TYPES} for split in Split}
+
+    @property
+    def graphs(self) -> dict[Split, dict[str, int]]:
+        """The sizes of the paper's three graphs."""
+        rows = {row["split"]: row for row in paper_tables()["graphs"] if row["dataset"] == self.dataset}
+        return {split: rows[split.graph_name] for split in Split}
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (Preset("fb15k", "FB15k", 15), Preset("db15k", "DB15k", 30), Preset("yago15k", "YAGO15k", 7))
+}
+
+
+@cache
+def paper_tables() -> dict[str, Any]:
+    """The tables of the paper as data."""
+    path = Path(__file__).with_name("paper_tables.json")
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def scaled_counts(num_facts: int, types: list[str], queries: int | None) -> Counts:
+    """How many queries a graph of one's own gets of each type: as many as it has facts, and a tenth to test on."""
+    train = queries if queries is not None else max(1000, num_facts)
+    return {split: dict.fromkeys(types, train if split is Split.TRAIN else max(1, train // 10)) for split in Split}

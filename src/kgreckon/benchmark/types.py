@@ -1,0 +1,34 @@
+"""Types of queries as a user names them on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgreckon.errors import UserError, unknown_name
+from kgreckon.query import GENERAL_TYPES, Shape
+
+
+def parse_types(texts: Sequence[str] | None) -> dict[str, Shape] | None:
+    """The types that some options name: `1p,2i`, or `3p=(p,(p,(p,(e))))` for one of one's own; None for the eight."""
+    if not texts:
+        return None
+    types: dict[str, Shape] = {}
+    for text in texts:
+        name, equals, shape = text.partition("=")
+        if equals:
+            _add(types, name.strip(), Shape.parse(shape.strip().strip("'\"")).canonical)
+            continue
+        for known in (part.strip() for part in text.split(",")):
+            if known not in GENERAL_TYPES:
+                error = unknown_name("type", known, GENERAL_TYPES)
+                raise UserError(f"{error}; the types are {', '.join(GENERAL_TYPES)}, or NAME='(p,(p,(p,(e))))'")
+            _add(types, known, GENERAL_TYPES[known])
+    return types
+
+
+def _add(types: dict[str, Shape], name: str, shape: Shape) -> None:
+    if name in types:
+        raise UserError(f"the type {name!r} is named twice")
+    if name in GENERAL_TYPES and shape != GENERAL_TYPES[name]:
+        raise UserError(f"{name!r} is a type of the paper, {GENERAL_TYPES[name]}: give yours another name")
+    types[name] = shape

@@ -1,0 +1,273 @@
+"""The benchmark builder: laws of splits, edges and queries; determinism; dead ends."""
+
+import filecmp
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgreckon.benchmark import Benchmark, BuildSettings, Progress, Split, SplitGraph, build
+from kgreckon.benchmark.numerical_edges import with_numerical_edges
+from kgreckon.benchmark.splits import entities_in, random_splits, values_in
+from kgreckon.errors import UserError
+from kgreckon.exact import Numbers, answer
+from kgreckon.graph import GraphBuilder
+from kgreckon.query import GENERAL_TYPES, SEVEN, Operator, Shape, general_type
+from random_graph import random_graph
+from strategies import graphs
+
+TYPES = {**GENERAL_TYPES, "3p": Shape.parse("(p,(p,(p,(e))))"), "2in": Shape.parse("(i,(p,(e)),(n,(p,(e))))")}
+
+
+def make(graph, folder, **choices) -> Benchmark:
+    workers = choices.pop("workers", 2)
+    progress = choices.pop("progress", None)
+    return build(graph, folder, BuildSettings.choose(graph, **choices), workers, progress)
+
+
+@pytest.fixture(scope="module", params=list(Numbers))
+def benchmark(request, tmp_path_factory) -> Benchmark:
+    folder = tmp_path_factory.mktemp("benchmark") / request.param.value
+    return make(random_graph(), folder, types=TYPES, queries=400, numbers=request.param)
+
+
+def same_files(one: Path, other: Path) -> bool:
+    names = sorted(path.relative_to(one) for path in one.rglob("*") if path.is_file())
+    others = sorted(path.relative_to(other) for path in other.rglob("*") if path.is_file())
+    return names == others and all(filecmp.cmp(one / name, other / name, shallow=False) for name in names)
+
+
+class TestSplits:
+    @given(st.integers(0, 300), st.integers(0, 5))
+    def test_eight_one_one(self, count, seed):
+        splits = random_splits(count, np.random.default_rng(seed))
+        assert len(splits) == count
+        assert (splits <= Split.TRAIN).sum() == int(0.8 * count)
+        assert (splits <= Split.VALID).sum() == int(0.9 * count)
+
+    def test_graphs_are_nested(self, benchmark):
+        train, valid, test = (benchmark.graphs.at(split) for split in Split)
+        for smaller, larger in ((train, valid), (valid, test)):
+            for name in ("facts", "attribute_facts", "comparisons"):
+                inner, outer = getattr(smaller, name), getattr(larger, name)
+                if inner is not None:
+                    assert rows(inner) < rows(outer) or (name == "comparisons" and rows(inner) <= rows(outer))
+        assert rows(test.facts) == rows(random_graph().facts)
+        assert rows(test.attribute_facts) == rows(random_graph().attribute_facts)
+
+
+def rows(triples) -> set:
+    return set(zip(triples.sources.tolist(), triples.labels.tolist(), triples.targets.tolist(), strict=True))
+
+
+class TestNumericalEdges:
+    @settings(max_examples=40)
+    @given(graphs(), st.integers(0, 3), st.sampled_from([4, 20, 4000]))
+    def test_edges_hold_are_distinct_within_their_share_and_between_values_of_their_graph(self, graph, seed, limit):
+        rng = np.random.default_rng(seed)
+        count = len(graph.attribute_facts)
+        split = SplitGraph(graph, np.zeros(len(graph.facts), dtype=np.int8), random_splits(count, rng))
+        split = with_numerical_edges(split, rng, limit)
+        seven = list(SEVEN.values())
+        for each in Split:
+            here = split.at(each)
+            present = values_in(here)
+            edges = here.comparisons
+            assert len(rows(edges)) == len(edges)
+            for y, comparison, x in rows(edges):
+                (number_y, unit_y), (number_x, unit_x) = graph.values.number_at(y), graph.values.number_at(x)
+                assert unit_x == unit_y and seven[comparison].holds(number_x, number_y)
+                assert present[y] and present[x]
+            for comparison in range(7):
+                for unit in graph.values.units:
+                    table = graph.values.rows_of(unit)
+                    numbers = [float(graph.values.numbers[r]) for r in range(table.start, table.stop) if present[r]]
+                    satisfying = sum(seven[comparison].holds(x, y) for x in numbers for y in numbers)
+                    drawn = (
+                        (edges.labels == comparison) & (edges.sources >= table.start) & (edges.sources < table.stop)
+                    ).sum()
+                    assert drawn == min(limit // len(graph.values.units), satisfying)
+
+
+class TestQueries:
+    @pytest.mark.parametrize("split", list(Split))
+    @pytest.mark.parametrize("name", TYPES)
+    def test_answers_and_rejection_rules(self, benchmark, split, name):
+        graphs_, numbers = benchmark.graphs, benchmark.numbers
+        train = graphs_.at(Split.TRAIN)
+        entities, values = entities_in(train), values_in(train)
+        seen = 0
+        for queries in benchmark.query_sets(split, name):
+            assert queries.shape == queries.shape.canonical
+            assert general_type(queries.shape) == general_type(TYPES[name])
+            on = [answer(graphs_.at(each), queries.batch, numbers) for each in Split]
+            seen += len(queries)
+            ids = [tuple(row) for row in queries.batch.ids.tolist()]
+            assert len(set(ids)) == len(ids), "a query is repeated"
+            for index, row in enumerate(ids):
+                easy, hard = set(queries.easy[index].tolist()), set(queries.hard[index].tolist())
+                own, before = set(on[split][index].tolist()), set(on[max(0, split - 1)][index].tolist())
+                assert hard and not easy & hard and easy | hard == own
+                assert len(on[Split.TRAIN][index]), "a query has an answer on the training graph"
+                assert easy == (own & before if split is not Split.TRAIN else set())
+                for operator, number in zip(queries.shape.columns, row, strict=True):
+                    assert operator is not Operator.ENTITY or entities[number]
+                    assert operator is not Operator.NUMBER or values[number]
+        assert seen == benchmark.summary(split, name)["found"] > 0
+
+    def test_branches_of_an_intersection_start_from_different_anchors(self, benchmark):
+        for name in ("2i", "3i", "pi", "2in"):
+            for queries in benchmark.query_sets(Split.TRAIN, name):
+                anchors = [c for c, op in enumerate(queries.shape.columns) if op in (Operator.ENTITY, Operator.NUMBER)]
+                kinds = [queries.shape.columns[c] for c in anchors]
+                for row in queries.batch.ids:
+                    pairs = list(zip(kinds, row[anchors].tolist(), strict=True))
+                    assert len(set(pairs)) == len(pairs)
+
+    def test_swapped_branches_are_the_same_query(self, benchmark):
+        for name in ("2i", "2u", "3i"):
+            for queries in benchmark.query_sets(Split.TRAIN, name):
+                branches = len(queries.shape.parts)
+                rows_ = queries.batch.ids.reshape(len(queries), branches, 2).tolist()
+                texts = [part.text for part in queries.shape.parts]
+                canonical = [tuple(sorted(zip(texts, map(tuple, row), strict=True))) for row in rows_]
+                assert len(set(canonical)) == len(canonical)
+
+    def test_training_one_hop_queries_are_all_there_are(self, benchmark):
+        train = benchmark.graphs.at(Split.TRAIN)
+        found = {queries.shape.text: len(queries) for queries in benchmark.query_sets(Split.TRAIN, "1p")}
+        both = rows(train.facts)
+        assert found["(rp,(e))"] == len({(h, r) for h, r, _ in both}) + len({(t, r) for _, r, t in both})
+        stated = rows(train.attribute_facts)
+        assert found["(ap,(e))"] == len({(e, a) for e, a, _ in stated})
+        assert found["(rap,(nv))"] == len({(v, a) for _, a, v in stated})
+        if benchmark.numbers is Numbers.SAMPLED:
+            assert found["(np,(nv))"] == len({(y, c) for y, c, _ in rows(train.comparisons)})
+
+    def test_as_many_as_asked_for_or_a_clear_count(self, benchmark):
+        for split in Split:
+            for name in TYPES:
+                summary = benchmark.summary(split, name)
+                if summary["wanted"] is not None:
+                    assert 0 < summary["found"] <= summary["wanted"]
+        assert benchmark.summary(Split.TRAIN, "2p")["found"] == 400
+
+
+class TestRepeatable:
+    def test_same_bytes_whatever_the_number_of_workers(self, tmp_path):
+        graph = random_graph(1)
+        for workers in (1, 3):
+            make(graph, tmp_path / str(workers), queries=300, seed=5, workers=workers)
+        assert same_files(tmp_path / "1", tmp_path / "3")
+
+    def test_another_seed_gives_other_queries(self, tmp_path):
+        graph = random_graph(1)
+        for seed in (1, 2):
+            make(graph, tmp_path / str(seed), queries=50, seed=seed)
+        assert not same_files(tmp_path / "1", tmp_path / "2")
+
+    def test_a_stopped_build_keeps_what_is_complete_and_goes_on(self, tmp_path):
+        graph = random_graph(2)
+        make(graph, tmp_path / "whole", queries=200)
+
+        class Stop(Progress):
+            def start(self, split, name, wanted):
+                if (split, name) == (Split.VALID, "2i"):
+                    raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            make(graph, tmp_path / "stopped", queries=200, progress=Stop())
+        begun = Benchmark.open(tmp_path / "stopped")
+        assert begun.is_complete(Split.VALID, "2p") and not begun.is_complete(Split.VALID, "2i")
+        with pytest.raises(UserError, match="not built yet"):
+            next(begun.query_sets(Split.TEST, "1p"))
+        make(graph, tmp_path / "stopped", queries=200)
+        assert same_files(tmp_path / "whole", tmp_path / "stopped")
+
+    def test_kill_minus_nine_loses_only_what_was_under_way(self, tmp_path):
+        graph = random_graph(3)
+        graph.save(tmp_path / "graph")
+        command = [sys.executable, "-m", "kgreckon", "build", str(tmp_path / "graph"), "--queries", "20000", "--out"]
+        process = subprocess.Popen([*command, str(tmp_path / "killed")], stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 120
+        while not (tmp_path / "killed" / "train" / "2i" / "summary.json").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        subprocess.run(
+            [*command, str(tmp_path / "killed")], check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        subprocess.run(
+            [*command, str(tmp_path / "whole")], check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        assert same_files(tmp_path / "whole", tmp_path / "killed")
+
+    def test_a_folder_of_other_settings_or_of_another_graph_is_left_alone(self, tmp_path):
+        make(random_graph(1), tmp_path / "b", queries=20)
+        with pytest.raises(UserError, match=r"other settings \(seed\)"):
+            make(random_graph(1), tmp_path / "b", queries=20, seed=7)
+        with pytest.raises(UserError, match="another graph"):
+            make(random_graph(2), tmp_path / "b", queries=20)
+        (tmp_path / "c").mkdir()
+        (tmp_path / "c" / "mine.txt").write_text("mine")
+        with pytest.raises(UserError, match="not a benchmark folder"):
+            make(random_graph(1), tmp_path / "c", queries=20)
+        assert (tmp_path / "c" / "mine.txt").read_text() == "mine"
+
+
+class TestDeadEnds:
+    def test_a_graph_without_numbers(self, tmp_path):
+        builder = GraphBuilder()
+        rng = np.random.default_rng(0)
+        for head, tail in rng.integers(0, 30, (200, 2)):
+            builder.add_fact(f"e{head}", "r", f"e{tail}")
+        for numbers in Numbers:
+            made = make(builder.build(), tmp_path / numbers.value, queries=100, numbers=numbers)
+            for name in GENERAL_TYPES:
+                for split in Split:
+                    assert all(not queries.shape.touches_numbers for queries in made.query_sets(split, name))
+                assert made.summary(Split.TRAIN, name)["found"] > 0
+
+    def test_a_graph_without_relations(self, tmp_path):
+        builder = GraphBuilder()
+        for index in range(40):
+            builder.add_value(f"e{index}", "size", index % 7 + 1, "metres")
+        made = make(builder.build(), tmp_path / "b", queries=50)
+        assert made.summary(Split.TRAIN, "2i")["found"] > 0
+        assert all("rp" not in text for text in made.summary(Split.TRAIN, "2p")["shapes"])
+
+    def test_a_type_that_a_graph_cannot_yield_ends_with_a_count(self, tmp_path):
+        builder = GraphBuilder()
+        builder.add_fact("a", "r", "b")
+        made = make(builder.build(), tmp_path / "b", queries=1000)
+        assert made.summary(Split.TRAIN, "3i") == {"wanted": 1000, "found": 0, "shapes": {}}
+        assert list(made.query_sets(Split.TEST, "1p")) == []
+
+    def test_a_type_written_out_is_sampled_as_it_stands(self, tmp_path):
+        types = {"far": Shape.parse("(rp,(rp,(rap,(nv))))"), "not": Shape.parse("(n,(rp,(e)))")}
+        made = make(random_graph(), tmp_path / "b", queries=50, types=types)
+        assert list(made.summary(Split.TRAIN, "far")["shapes"]) == ["(rp,(rp,(rap,(nv))))"]
+        assert made.summary(Split.TRAIN, "not")["found"] == 50
+
+    @pytest.mark.parametrize("name", ["a/b", "", "..", "x" * 65, "ü"])
+    def test_a_type_name_that_is_no_folder_name_is_an_error(self, tmp_path, name):
+        with pytest.raises(UserError, match="cannot name a type"):
+            make(random_graph(), tmp_path / "b", types={name: GENERAL_TYPES["1p"]})
+        assert not (tmp_path / "b").exists()
+
+    def test_a_type_that_cannot_be_meant_is_an_error(self, tmp_path):
+        with pytest.raises(UserError, match="starts from entities"):
+            make(random_graph(), tmp_path / "b", types={"wrong": Shape.parse("(rp,(nv))")})
+
+    def test_a_preset_wants_its_number_of_attributes(self, tmp_path):
+        with pytest.raises(UserError, match="the preset fb15k has 15 attributes"):
+            make(random_graph(), tmp_path / "b", preset="fb15k")
+        with pytest.raises(UserError, match="unknown preset"):
+            make(random_graph(), tmp_path / "b", preset="fb15")

@@ -271,11 +271,13 @@ def import_queries_(
 
 
 @app.command()
-def demo() -> None:
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the demonstration keeps what it makes.")] = Path("runs/demo"),
+) -> None:
     """Show what kgreckon does on the embedded World graph."""
     from kgreckon.demo import run
 
-    run()
+    run(out)
 
 
 def main() -> None:

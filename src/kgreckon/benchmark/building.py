@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -117,19 +116,19 @@ def build(
 ) -> Benchmark:
     """Make the benchmark of a graph in `folder`, or go on with one that was begun with the same settings."""
     progress = progress or Progress()
-    benchmark = _begun(graph, folder, settings)
+    benchmark = begin(graph, folder, settings)
     workers = workers or os.cpu_count() or 1
     with ThreadPoolExecutor(workers) as pool:
         for split in Split:
-            for name, shape in settings.types.items():
-                if benchmark.is_complete(split, name):
-                    continue
-                builder = _TypeBuilder(benchmark, split, name, shape, settings, pool, workers)
-                builder.run(progress)
+            missing = [name for name in settings.types if not benchmark.is_complete(split, name)]
+            if missing:
+                walker = Walker(benchmark.graphs.at(split), settings.numbers)
+                for name in missing:
+                    TypeBuilder(benchmark, split, name, settings, walker, pool, workers).run(progress)
     return benchmark
 
 
-def _begun(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Benchmark:
+def begin(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Benchmark:
     """The benchmark folder with its graphs and header, new or as an earlier build left it."""
     header = {
         "format": on_disk.FORMAT,
@@ -187,7 +186,7 @@ class _Found:
         return _Found(self.shape, self.order[kept], self.ids[kept], take(self.easy, kept), take(self.hard, kept))
 
 
-class _TypeBuilder:
+class TypeBuilder:
     """Draws and answers the queries of one split and general type."""
 
     def __init__(
@@ -195,17 +194,17 @@ class _TypeBuilder:
         benchmark: Benchmark,
         split: Split,
         name: str,
-        shape: Shape,
         settings: BuildSettings,
+        walker: Walker,
         pool: ThreadPoolExecutor,
         workers: int,
     ) -> None:
         self.graphs = benchmark.graphs
         self.folder = benchmark.folder / split.label / name
-        self.split, self.name, self.shape = split, name, shape
+        self.split, self.name, self.shape = split, name, settings.types[name]
         self.numbers = settings.numbers
-        self.pool, self.workers = pool, workers
-        self.enumerated = split is Split.TRAIN and shape == ONE_HOP
+        self.walker, self.pool, self.workers = walker, pool, workers
+        self.enumerated = split is Split.TRAIN and self.shape == ONE_HOP
         self.wanted = settings.counts[split][name]
         self.seed = settings.seed
         training = self.graphs.at(Split.TRAIN)
@@ -221,7 +220,7 @@ class _TypeBuilder:
         found: dict[str, int] = {}
         total = 0
         try:
-            for part in self._enumerate() if self.enumerated else self._draw(progress.advance):
+            for part in self._enumerate() if self.enumerated else self.draw(progress.advance):
                 if part.shape not in writers:
                     schema = on_disk.query_schema(part.shape)
                     writers[part.shape] = pa.ipc.new_file(str(target / on_disk.file_name(part.shape)), schema)
@@ -256,7 +255,7 @@ class _TypeBuilder:
                 if len(found):
                     yield found
 
-    def _draw(self, advance: Callable[[int], None]) -> Iterator[_Found]:
+    def draw(self, advance: Callable[[int], None] = lambda found: None) -> Iterator[_Found]:
         """Distinct random queries, until there are enough or the graph yields no more."""
         program = Program(self.shape)
         blocks = self._blocks(program)
@@ -285,7 +284,6 @@ class _TypeBuilder:
 
     def _blocks(self, program: Program) -> Generator[Draws, None, None]:
         """Blocks of queries that were not drawn before and whose anchors the training graph knows."""
-        walker = self._walker
         text = f"{self.seed}/{self.split.label}/{program.shape.text}"
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
         seen = Seen(program.width)
@@ -294,17 +292,13 @@ class _TypeBuilder:
         try:
             while True:
                 while len(walks) <= self.workers:
-                    walks.append(self.pool.submit(walker.draw, program, seed, attempt, ATTEMPTS))
+                    walks.append(self.pool.submit(self.walker.draw, program, seed, attempt, ATTEMPTS))
                     attempt += ATTEMPTS
                 drawn = seen.new(walks.popleft().result())
                 yield drawn[self._anchors_known(program, drawn)]
         finally:
             for walk in walks:
                 walk.cancel()
-
-    @cached_property
-    def _walker(self) -> Walker:
-        return Walker(self.graphs.at(self.split), self.numbers)
 
     def _anchors_known(self, program: Program, drawn: Draws) -> np.ndarray:
         known = np.ones(len(drawn), dtype=bool)

@@ -7,6 +7,7 @@ import math
 import re
 
 from kgreckon.errors import UserError
+from kgreckon.query.algebra import plain_number
 
 PLAIN_UNIT = "number"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -118,14 +119,9 @@ def write_date(value: float) -> str:
         month += 1
     text = f"{year:05d}-{month:02d}-{day + 1:02d}" if year < 0 else f"{year:04d}-{month:02d}-{day + 1:02d}"
     try:
-        return text if read_date(text) == value else write_plain(value)
+        return text if read_date(text) == value else plain_number(value)
     except NotANumberError:
-        return write_plain(value)
-
-
-def write_plain(value: float) -> str:
-    """The shortest text that reads back as the same number."""
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+        return plain_number(value)
 
 
 def local_name(iri: str) -> str:

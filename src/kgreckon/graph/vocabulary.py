@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
-from kgreckon.graph.literals import is_calendar, read_with_unit, write_date, write_plain
+from kgreckon.graph.literals import is_calendar, read_with_unit, write_date
 from kgreckon.graph.values import ValueTable
 from kgreckon.query import Number
+from kgreckon.query.algebra import plain_number
 
 
 class GraphVocabulary:
@@ -81,4 +82,4 @@ class GraphVocabulary:
 
     def write_number(self, number: Number) -> str:
         """The number without its unit, such that `read_number` gives it back."""
-        return write_date(number.value) if is_calendar(number.unit) else write_plain(number.value)
+        return write_date(number.value) if is_calendar(number.unit) else plain_number(number.value)

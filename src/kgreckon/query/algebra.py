@@ -70,10 +70,10 @@ class Comparison:
         name = _NAME_OF.get(self)
         if name is not None:
             return name
-        factor = "" if self.factor == 1 else "-" if self.factor == -1 else _number(self.factor)
-        offset = "" if self.offset == 0 else f" {'-' if self.offset < 0 else '+'} {_number(abs(self.offset))}"
+        factor = "" if self.factor == 1 else "-" if self.factor == -1 else plain_number(self.factor)
+        offset = "" if self.offset == 0 else f" {'-' if self.offset < 0 else '+'} {plain_number(abs(self.offset))}"
         equality = self.order in (Order.EQUAL, Order.UNEQUAL)
-        within = f" within {_number(self.tolerance)}" if equality and self.tolerance != 0.01 else ""
+        within = f" within {plain_number(self.tolerance)}" if equality and self.tolerance != 0.01 else ""
         return f"x {self.order.value} {factor}y{offset}{within}"
 
     @staticmethod
@@ -112,7 +112,8 @@ SEVEN: dict[str, Comparison] = {
 _NAME_OF = {comparison: name for name, comparison in SEVEN.items()}
 
 
-def _number(value: float) -> str:
+def plain_number(value: float) -> str:
+    """The shortest text that reads back as the same number."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
@@ -311,7 +312,7 @@ def describe(query: Query, units: Units) -> str:
         if isinstance(node, ValueOf):
             return units.attribute_name(node.attribute)
         if isinstance(node, Number):
-            return _number(node.value)
+            return plain_number(node.value)
     return "this set"
 
 

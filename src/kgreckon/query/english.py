@@ -17,6 +17,7 @@ from kgreckon.query.algebra import (
     Order,
     Query,
     ValueOf,
+    plain_number,
 )
 from kgreckon.query.vocabulary import Vocabulary
 
@@ -102,9 +103,9 @@ class _Writer:
 
     def comparison(self, comparison: Comparison, of: Query) -> str:
         factor = comparison.factor
-        times = "" if factor == 1 else _FACTORS.get(factor, f"{factor:g} times ")
+        times = "" if factor == 1 else _FACTORS.get(factor, f"{plain_number(factor)} times ")
         offset = comparison.offset
-        plus = "" if offset == 0 else f" {'minus' if offset < 0 else 'plus'} {abs(offset):g}"
+        plus = "" if offset == 0 else f" {'minus' if offset < 0 else 'plus'} {plain_number(abs(offset))}"
         order = _ORDERS[comparison.order]
         if comparison.order is Order.EQUAL and comparison.tolerance == 0:
             order = "equal to"

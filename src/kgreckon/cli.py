@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from enum import StrEnum
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,8 +36,12 @@ class NumbersOption(StrEnum):
 
 
 def _print_json(data: Any) -> None:
-    json.dump(data, sys.stdout, ensure_ascii=False, indent=2)
+    json.dump(data, sys.stdout, ensure_ascii=not _writes_utf8(), indent=2)
     sys.stdout.write("\n")
+
+
+def _writes_utf8() -> bool:
+    return codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
 
 
 def _version(value: bool) -> None:
@@ -55,8 +61,10 @@ def _options(
 
 @app.command("import")
 def import_(
-    sources: Annotated[list[Path], typer.Argument(help="Tables (.tsv, .csv), RDF files, or MMKG folders; .gz too.")],
     out: Annotated[Path, typer.Option(help="The graph folder to write.")],
+    sources: Annotated[
+        list[Path] | None, typer.Argument(help="Tables (.tsv, .csv), RDF files, or MMKG folders; .gz too.")
+    ] = None,
     facts: Annotated[list[Path] | None, typer.Option(help="A further table, of facts: head, relation, tail.")] = None,
     values: Annotated[
         list[Path] | None, typer.Option(help="A further table, of values: entity, attribute, value[, unit].")
@@ -76,10 +84,10 @@ def import_(
     tables = [(path, kind) for paths, kind in ((facts, Kind.FACTS), (values, Kind.VALUES), (names, Kind.NAMES))
               for path in paths or ()]  # fmt: skip
     with notes().status("reading ..."):
-        graph, report = read_sources([*sources, *tables], top_attributes, skip_bad_lines)
+        graph, report = read_sources([*(sources or ()), *tables], top_attributes, skip_bad_lines)
         graph.save(out, overwrite=overwrite)
     for remark in report.remarks():
-        notes().print(remark, markup=False)
+        notes().print(remark, markup=False, soft_wrap=True)
     summary = {
         "folder": str(out),
         "entities": len(graph.entities),
@@ -282,6 +290,8 @@ def demo(
 
 def main() -> None:
     """The program: a user's mistake is one line on stderr and exit code 2."""
+    if isinstance(sys.stdout, TextIOWrapper):  # a name that the terminal cannot show is shown by its code
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except UserError as error:
@@ -290,6 +300,11 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:  # a full disk, a closed folder, a name too long
+        if error.filename is None:
+            raise
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

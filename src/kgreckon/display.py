@@ -8,8 +8,8 @@ from types import TracebackType
 import numpy as np
 from rich import progress as bars
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from kgreckon.benchmark import Progress, Split
 from kgreckon.benchmark.examples import Example
@@ -20,33 +20,34 @@ from kgreckon.graph.statistics import GraphStatistics
 from kgreckon.query import NumberSort, Query, general_type, sentence, sort_of, specific_type
 from kgreckon.query.paper import write
 
+_ANY_WIDTH = 100_000
 _LEFT = ("relation", "attribute", "unit", "answer", "name", "value", "graph", "answers", "specific type")
 
 
 def console() -> Console:
     """The console for results; a pipe gets tables of any width, unbroken."""
-    out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=120, soft_wrap=False)
+    out = Console(highlight=False, emoji=False)  # `:100:` is a line number or part of a name, not a picture
+    return out if out.is_terminal else Console(highlight=False, emoji=False, width=_ANY_WIDTH)
 
 
 def notes() -> Console:
     """The console for progress and remarks."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, emoji=False)
 
 
 def print_table(out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table under its title."""
-    out.print(escape(title), style="bold")
+    out.print(Text(title), style="bold", soft_wrap=True)
     out.print(table(columns, rows))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A table; numbers stand to the right with thousands set off."""
+    """A table; numbers stand to the right with thousands set off, and text as it is, whatever it looks like."""
     result = Table(header_style="bold")
     for column in columns:
         result.add_column(column, justify="left" if column in _LEFT else "right", overflow="fold")
     for row in rows:
-        result.add_row(*(escape(cell) if isinstance(cell, str) else _figure(cell) for cell in row))
+        result.add_row(*(Text(cell if isinstance(cell, str) else _figure(cell)) for cell in row))
     return result
 
 
@@ -105,8 +106,8 @@ def _title(what: str, shown: int, all_of_them: int) -> str:
 
 def print_question(query: Query, graph: KnowledgeGraph, out: Console) -> None:
     """A query in words, in the paper's notation, and its type."""
-    out.print(f"[bold]{escape(sentence(query, graph.vocabulary))}[/bold]", soft_wrap=True)
-    out.print(escape(write(query, graph.vocabulary)), style="cyan", soft_wrap=True)
+    out.print(Text(sentence(query, graph.vocabulary)), style="bold", soft_wrap=True)
+    out.print(Text(write(query, graph.vocabulary)), style="cyan", soft_wrap=True)
     out.print(f"type {general_type(query)}, {specific_type(query)}", style="dim", soft_wrap=True)
 
 
@@ -133,7 +134,7 @@ def print_answers(query: Query, answers: np.ndarray, graph: KnowledgeGraph, limi
 
 def print_benchmark_statistics(statistics: BenchmarkStatistics, name: str, out: Console) -> None:
     """The paper's two tables for a benchmark, beside the paper's own numbers, and what its queries are like."""
-    out.print(f"{name}: {statistics.numbers} numerical relations, seed {statistics.seed}", soft_wrap=True)
+    out.print(Text(f"{name}: {statistics.numbers} numerical relations, seed {statistics.seed}"), soft_wrap=True)
     columns = ("nodes", "relations", "attributes", "relation_edges", "attribute_edges", "numerical_edges", "edges")
     rows: list[Sequence[object]] = []
     for graph in statistics.graphs:
@@ -211,7 +212,7 @@ def print_example(example: Example, graph: KnowledgeGraph, limit: int, out: Cons
     print_question(example.query, graph, out)
     for kind, answers in (("hard", example.hard), ("easy", example.easy)):
         more = f" and {len(answers) - limit:,} more" if len(answers) > limit else ""
-        out.print(f"  {kind}: {escape('; '.join(answers[:limit]) or '-')}{more}", soft_wrap=True)
+        out.print(Text(f"  {kind}: {'; '.join(answers[:limit]) or '-'}{more}"), soft_wrap=True)
     out.print()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
 
@@ -83,14 +84,16 @@ class GraphBuilder:
 
     def add_value(self, entity: str, attribute: str, number: float, unit: str = PLAIN_UNIT) -> None:
         """State that `attribute` of `entity` is `number`, measured in `unit`."""
-        entity_id, attribute_id = self._entities.add(entity), self._attributes.add(attribute)
-        first = self._attribute_unit.setdefault(attribute_id, unit)
+        if not math.isfinite(number):
+            raise UserError(f"{attribute!r} of {entity!r} is {number}, which is not a finite number")
+        ids = self._entities.add(entity), self._attributes.add(attribute), self._units.add(unit)
+        first = self._attribute_unit.setdefault(ids[1], unit)
         if not same_family(first, unit):
             raise UserError(f"{attribute!r} is measured in {first}, here in {unit}: an attribute has one unit")
         entities, attributes, units = self._value_facts
-        entities.append(entity_id)
-        attributes.append(attribute_id)
-        units.append(self._units.add(unit))
+        entities.append(ids[0])
+        attributes.append(ids[1])
+        units.append(ids[2])
         self._numbers.append(number)
 
     def phrase_relation(self, relation: str, phrase: str) -> None:
@@ -100,10 +103,11 @@ class GraphBuilder:
 
     def label(self, name: str, label: str) -> bool:
         """Give the thing of that name a readable one, whatever it is; False where nothing has the name."""
+        _check_text(name)
+        _check_text(label)
         known = False
         for names in (self._entities, self._relations, self._attributes):
             if name in names.places:
-                _check_text(label)
                 names.labels[names.places[name]] = label
                 known = True
         return known

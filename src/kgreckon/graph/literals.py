@@ -11,6 +11,7 @@ from kgreckon.query.algebra import plain_number
 
 PLAIN_UNIT = "number"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"  # its datatypes are text in a language, HTML, XML and JSON
 _XSD_NUMERIC = frozenset(
     (
         *("integer", "decimal", "float", "double", "int", "long", "short", "byte"),
@@ -24,10 +25,10 @@ _WORDS = frozenset(
     ("string", "boolean", "langString", "anyURI", "token", "normalizedString", "hexBinary", "base64Binary")
 )
 
-_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
-_DATE = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)-(\d{1,2}|##)(?:T.*|Z|[-+]\d\d:\d\d)?")
-_MONTH = re.compile(r"([-+]?)(\d{1,9})-(\d{1,2})(?:Z|[-+]\d\d:\d\d)?")
-_YEAR = re.compile(r"([-+]?\d{1,9})(?:Z|[-+]\d\d:\d\d)?")
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_DATE = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)-(\d{1,2}|##)(?:T[\d:.]+)?(?:Z|[-+]\d\d:\d\d)?", re.ASCII)
+_MONTH = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)(?:Z|[-+]\d\d:\d\d)?", re.ASCII)
+_YEAR = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})(?:Z|[-+]\d\d:\d\d)?", re.ASCII)
 _TYPED = re.compile(r'"(.*)"\^\^<([^<>]*)>', re.DOTALL)
 
 
@@ -59,7 +60,7 @@ def read_cell(text: str) -> tuple[float, str | None]:
         if match is None:
             raise NotANumberError(f'{text!r} is neither a number nor a literal "value"^^<type>')
         return read_literal(match[1], match[2])
-    if _DATE.fullmatch(text):
+    if _DATE.fullmatch(text.strip()):
         return read_date(text), "date"
     return read_number(text), None
 
@@ -67,6 +68,8 @@ def read_cell(text: str) -> tuple[float, str | None]:
 def read_literal(lexical: str, datatype: str) -> tuple[float, str]:
     """The number that a typed literal denotes, and its datatype as unit."""
     unit = local_name(datatype)
+    if datatype.startswith(_RDF):
+        raise NotANumberError(f"a literal of type {unit} is no number")
     if datatype.startswith(_XSD):
         if unit in _WORDS:
             raise NotANumberError(f"a literal of type {unit} is no number")
@@ -78,16 +81,14 @@ def read_literal(lexical: str, datatype: str) -> tuple[float, str]:
 def read_date(text: str) -> float:
     """The fractional year of a date, month or year; an unknown month or day counts as the first."""
     text = text.strip()
-    if match := _DATE.fullmatch(text):
-        sign, year, month, day = match.groups()
-        if "#" in year:
-            raise UnknownDateError(f"the year of {text!r} is not known")
-        return fractional_year(int(sign + year), _part(month), _part(day))
-    if match := _YEAR.fullmatch(text):
-        return float(int(match[1]))
-    if match := _MONTH.fullmatch(text):
-        return fractional_year(int(match[1] + match[2]), _part(match[3]), 1)
-    raise NotANumberError(f"{text!r} is not a date")
+    match = _DATE.fullmatch(text) or _YEAR.fullmatch(text) or _MONTH.fullmatch(text)
+    if match is None:
+        raise NotANumberError(f"{text!r} is not a date")
+    sign, year, *parts = match.groups()
+    if "#" in year:
+        raise UnknownDateError(f"the year of {text!r} is not known")
+    month, day = (*map(_part, parts), 1, 1)[:2]
+    return fractional_year(int(sign + year), month, day)
 
 
 def read_decimal_date(text: str) -> float:
@@ -157,7 +158,7 @@ def read_with_unit(text: str, unit: str | None, known_units: tuple[str, ...]) ->
         raise UserError(f"{text!r} needs a unit, such as '{number} {known_units[0]}'" if known_units else
                         f"{text!r} cannot be meant: the graph holds no numbers")  # fmt: skip
     try:
-        if is_calendar(unit) and _DATE.fullmatch(number):
+        if is_calendar(unit) and not _NUMBER.fullmatch(number):
             return read_date(number), unit
         return read_number(number), unit
     except (NotANumberError, UnknownDateError) as error:

@@ -79,7 +79,10 @@ def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
         numbers = values.numbers[values.rows_of(unit)]
         units.append(UnitStatistics(unit, len(numbers), float(numbers[0]), float(numbers[-1])))
     frequency = np.bincount(attribute_facts.labels, minlength=len(graph.attributes))
-    attributes = [_attribute(graph, place) for place in np.argsort(-frequency, kind="stable").tolist()]
+    # A part of a graph keeps the names of all of it: an attribute that no fact states has no range.
+    attributes = [
+        _attribute(graph, place) for place in np.argsort(-frequency, kind="stable").tolist() if frequency[place]
+    ]
     return GraphStatistics(
         entities=len(graph.entities),
         relations=len(graph.relations),
@@ -104,7 +107,7 @@ def _attribute(graph: KnowledgeGraph, place: int) -> AttributeStatistics:
         entities=len(np.unique(stated.sources)),
         values=len(np.unique(stated.targets)),
         smallest=float(numbers.min()),
-        median=float(np.median(numbers)),
+        median=2 * float(np.median(numbers / 2)),  # the sum of two of the largest numbers would overflow
         largest=float(numbers.max()),
     )
 

@@ -23,6 +23,7 @@ from kgreckon.graph.values import ValueTable
 HEADER = "graph.json"
 FORMAT = "kgreckon-graph"
 VERSION = 1
+_MAY_BE_MISSING = ("label", "phrase")
 
 _SYMBOLS = pa.schema([("name", pa.string()), ("label", pa.string())])
 _SCHEMAS = {
@@ -84,6 +85,12 @@ def open_graph_folder(folder: Path) -> KnowledgeGraph:
     header = _read_header(folder)
     tables = {name: read_table(folder / f"{name}.arrow", schema) for name, schema in _SCHEMAS.items()
               if name != "comparisons" or header.get("comparisons") is not None}  # fmt: skip
+    for name, table in tables.items():
+        count = header.get(name)
+        _require(count == len(table), folder / f"{name}.arrow", f"it has {len(table)} rows, the header says {count}")
+    for name in ("entities", "relations", "attributes"):
+        column = tables[name]["name"].combine_chunks()
+        _require(len(column.unique()) == len(column), folder / f"{name}.arrow", "a name stands there twice")
     units = tuple(header["units"])
     unit_ids, numbers = (column_of(tables["values"], name) for name in ("unit", "number"))
     _require(bool(np.all(np.diff(unit_ids) >= 0)), folder / "values.arrow", "rows are not sorted by unit")
@@ -92,6 +99,8 @@ def open_graph_folder(folder: Path) -> KnowledgeGraph:
     rising = (np.diff(numbers) > 0) | (np.diff(unit_ids) > 0)
     _require(bool(np.all(rising)), folder / "values.arrow", "numbers of one unit are not rising")
     starts = np.searchsorted(unit_ids, np.arange(len(units) + 1)).astype(np.int64)
+    fits = list(units) == sorted(set(units)) and bool(np.all(np.diff(starts) > 0))
+    _require(fits, folder / HEADER, "its units are not those of the values in alphabetical order")
     graph = KnowledgeGraph(
         entities=_symbols("entity", tables["entities"]),
         relations=_symbols("relation", tables["relations"]),
@@ -115,7 +124,7 @@ def _read_header(folder: Path) -> dict[str, Any]:
         raise UserError(f"{folder} is not a graph folder: it has no {HEADER}")
     try:
         header = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise UserError(f"{path} cannot be read: {error}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise UserError(f"{path} is not the header of a graph folder")
@@ -148,9 +157,22 @@ def _check_ids(graph: KnowledgeGraph, folder: Path) -> None:
         columns = (triples.sources, triples.labels, triples.targets)
         fits = all(_within(column, size) for column, size in zip(columns, sizes, strict=True))
         _require(fits, folder / f"{name}.arrow", "an id is out of range")
+        _require(_rising(*columns), folder / f"{name}.arrow", "rows are not sorted or stand there twice")
     _require(
         _within(graph.attribute_units, len(graph.values.units)), folder / "attributes.arrow", "a unit is out of range"
     )
+    stated = graph.attribute_facts
+    agree = np.array_equal(graph.values.unit_ids[stated.targets], graph.attribute_units[stated.labels])
+    _require(agree, folder / "attribute_facts.arrow", "a value has another unit than its attribute")
+
+
+def _rising(first: np.ndarray, *others: np.ndarray) -> bool:
+    """Whether rows are sorted by their columns, each standing there once."""
+    rising, equal = np.diff(first) > 0, np.diff(first) == 0
+    for column in others:
+        rising |= equal & (np.diff(column) > 0)
+        equal &= np.diff(column) == 0
+    return bool(np.all(rising))
 
 
 def _within(column: np.ndarray, size: int) -> bool:
@@ -177,21 +199,26 @@ def read_table(path: Path, schema: pa.Schema) -> pa.Table:
     try:
         with pa.memory_map(str(path)) as source:
             table = pa.ipc.open_file(source).read_all()
+        if not table.schema.equals(schema):
+            raise UserError(f"{path} has the columns {_spelled(table.schema)}; expected {_spelled(schema)}")
+        table.validate(full=True)  # Arrow trusts offsets and text unless asked; a bad one can crash the process
     except FileNotFoundError:
         raise UserError(f"{path} is missing") from None
-    except (pa.ArrowInvalid, OSError) as error:
-        raise UserError(f"{path} is not a readable Arrow file: {error}") from None
-    if not table.schema.equals(schema):
-        raise UserError(f"{path} has the columns {_spelled(table.schema)}; expected {_spelled(schema)}")
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        raise UserError(f"{path} is not a readable Arrow file: {_first_line(error)}") from None
+    for name in table.column_names:
+        if name not in _MAY_BE_MISSING:
+            _require(not table[name].null_count, path, f"the column {name!r} has missing entries")
     return table
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def column_of(table: pa.Table, name: str) -> np.ndarray:
     """A column without missing entries, as an array that shares its memory where it can."""
-    column = table[name]
-    if column.null_count:
-        raise UserError(f"the column {name!r} has missing entries")
-    return column.combine_chunks().to_numpy(zero_copy_only=False)
+    return table[name].combine_chunks().to_numpy(zero_copy_only=False)
 
 
 def _spelled(schema: pa.Schema) -> str:
@@ -199,11 +226,20 @@ def _spelled(schema: pa.Schema) -> str:
 
 
 def check_free(folder: Path, replaces: str | None = None) -> None:
-    """Raise a UserError unless `folder` may be written: absent, empty, or holding a file called `replaces`."""
+    """Raise a UserError unless `folder` may be written: absent, empty, or with our header in a file `replaces`."""
     occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    if occupied and not (replaces is not None and (folder / replaces).is_file()):
-        remedy = "; use --overwrite to replace it" if is_graph_folder(folder) else ""
+    if occupied and not (replaces is not None and _is_ours(folder / replaces)):
+        remedy = "; use --overwrite to replace it" if replaces is None and _is_ours(folder / HEADER) else ""
         raise UserError(f"{folder} already exists{remedy}")
+
+
+def _is_ours(header: Path) -> bool:
+    """Whether a file is a header that kgreckon wrote: many a folder holds a file called graph.json."""
+    try:
+        content = json.loads(header.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError, OSError):
+        return False
+    return isinstance(content, dict) and str(content.get("format")).startswith("kgreckon-")
 
 
 @contextmanager
@@ -212,17 +248,25 @@ def new_folder(folder: Path, replaces: str | None = None) -> Iterator[Path]:
 
     An existing empty folder is filled; one that holds a file called `replaces` is replaced; any other is an error.
     """
-    folder = Path(folder)
+    folder = Path(folder).resolve()  # so that '.' has a name and a parent, and a link stays one
     check_free(folder, replaces)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    target = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        target = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written: {error.strerror}") from None
     try:
         yield target
         target.chmod(0o755)
         if folder.exists():
             old = Path(tempfile.mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
             folder.replace(old / "old")
-            target.replace(folder)
+            try:
+                target.replace(folder)
+            except BaseException:
+                (old / "old").replace(folder)
+                old.rmdir()
+                raise
             shutil.rmtree(old)
         else:
             target.replace(folder)

@@ -36,6 +36,10 @@ class Symbols:
         label = self.labels[place].as_py()
         return None if label is None else str(label)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a thing of that unique name."""
+        return name in self._places
+
     def find(self, text: str) -> int:
         """The place of a name or label; the exact name first, then labels whatever their case."""
         place = self._places.get(text)

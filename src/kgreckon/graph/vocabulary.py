@@ -34,6 +34,8 @@ class GraphVocabulary:
 
     def relation_id(self, text: str) -> int:
         """The relation called `text`; `^name` is the inverse of `name`."""
+        if self.graph.relations.has(text):  # a relation's own name may begin with ^
+            return 2 * self.graph.relations.find(text)
         inverse = text.startswith("^")
         return 2 * self.graph.relations.find(text[inverse:]) + inverse
 

@@ -42,6 +42,11 @@ class Comparison:
     offset: float = 0.0
     tolerance: float = 0.01
 
+    def __post_init__(self) -> None:
+        """An inequality has no tolerance: two that mean the same are the same."""
+        if self.order not in (Order.EQUAL, Order.UNEQUAL):
+            object.__setattr__(self, "tolerance", 0.01)
+
     def holds(self, x: float, y: float) -> bool:
         """Whether `x` stands in this relation to `y`; the compiled kernels agree with this to the last bit."""
         z = self.factor * y + self.offset

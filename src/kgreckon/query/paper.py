@@ -187,7 +187,9 @@ def write(query: Query, vocabulary: Vocabulary, ids: bool = False) -> str:
         return f"#{entity}" if ids else quote(vocabulary.entity_name(entity))
 
     def relation(relation: int) -> str:
-        return f"#{relation}" if ids else quote(vocabulary.relation_name(relation))
+        name = vocabulary.relation_name(relation)
+        misread = name[relation & 1 :].startswith("^")  # its own name begins with the sign of an inverse
+        return f"#{relation}" if ids or misread else quote(name)
 
     def attribute(attribute: int) -> str:
         return f"#{attribute}" if ids else quote(vocabulary.attribute_name(attribute))

@@ -9,8 +9,8 @@ from kgreckon.errors import UserError
 from kgreckon.graph.builder import GraphBuilder
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.readers.mmkg import is_mmkg_folder, read_mmkg
-from kgreckon.graph.readers.report import ImportReport
-from kgreckon.graph.readers.tables import SUFFIXES, Kind, read_table, suffix_of
+from kgreckon.graph.readers.report import ImportReport, Labels
+from kgreckon.graph.readers.tables import SUFFIXES, Kind, kind_of, read_table, suffix_of
 
 __all__ = ["ImportReport", "Kind", "is_mmkg_folder", "read_sources"]
 
@@ -28,9 +28,14 @@ def read_sources(
     given = [source if isinstance(source, tuple) else (source, None) for source in sources]
     if not given:
         raise UserError("nothing to import: give at least one file or folder")
+    told = [(Path(path), _kind(Path(path)) if kind is None else kind) for path, kind in given]
+    labels: Labels = {}
     # Names are read last: they label what the facts have named by then.
-    for path, kind in sorted(given, key=lambda source: source[1] is Kind.NAMES):
-        _read_source(Path(path), kind, builder, report)
+    for path, kind in sorted(told, key=lambda source: source[1] is Kind.NAMES):
+        if kind is Kind.NAMES:
+            _add_labels(labels, builder, report)
+        _read_source(path, kind, builder, report, labels)
+    _add_labels(labels, builder, report)
     graph = builder.build(top_attributes)
     report.facts, report.values = len(graph.facts), len(graph.attribute_facts)
     report.repeated_facts = builder.num_facts_given - len(graph.facts)
@@ -41,19 +46,33 @@ def read_sources(
     return graph, report
 
 
-def _read_source(path: Path, kind: Kind | None, builder: GraphBuilder, report: ImportReport) -> None:
+def _kind(path: Path) -> Kind | None:
+    return kind_of(path) if path.is_file() and suffix_of(path) in SUFFIXES else None
+
+
+def _add_labels(labels: Labels, builder: GraphBuilder, report: ImportReport) -> None:
+    """Give the labels that RDF files gave, once all of them are read."""
+    for name, (_, label) in labels.items():
+        if builder.label(name, label):
+            report.labels += 1
+        else:
+            report.labels_of_nothing += 1
+    labels.clear()
+
+
+def _read_source(path: Path, kind: Kind | None, builder: GraphBuilder, report: ImportReport, labels: Labels) -> None:
     if path.is_dir():
         if not is_mmkg_folder(path):
             raise UserError(f"{path} is a folder, but not one of MMKG (EntityTriples and NumericalTriples)")
         read_mmkg(path, builder, report)
     elif not path.exists():
         raise UserError(f"{path}: no such file")
-    elif kind is not None or suffix_of(path) in SUFFIXES:
-        read_table(path, builder, report, kind)
+    elif kind is not None:
+        read_table(path, kind, builder, report)
     else:
         from kgreckon.graph.readers.rdf import is_rdf_file, read_rdf  # RDF is read only where it is used
 
         if not is_rdf_file(path):
             raise UserError(f"{path}: cannot tell what this file is; known endings are {', '.join(SUFFIXES)}, "
                             ".nt, .ttl, .nq, .trig, .rdf, .n3, .jsonld, each also with .gz")  # fmt: skip
-        read_rdf(path, builder, report)
+        read_rdf(path, builder, report, labels)

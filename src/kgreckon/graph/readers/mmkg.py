@@ -46,6 +46,9 @@ def read_mmkg(folder: Path, builder: GraphBuilder, report: ImportReport) -> None
     if facts is None or values is None:
         raise UserError(f"{folder} does not hold EntityTriples.tsv.gz and NumericalTriples.tsv.gz")
     report.files += [facts.name, values.name]
+    for path in (facts, values):
+        if next(read_rows(path, report), None) is None:
+            raise UserError(f"{path} is empty")
     add_rows(_without_brackets(read_rows(facts, report)), facts, Kind.FACTS, builder, report)
     _add_values(values, builder, report)
     names = _table(folder, "EntityNames")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import codecs
+import re
 from pathlib import Path
+from typing import IO
 
 import pyoxigraph as ox
 
 from kgreckon.errors import UserError
 from kgreckon.graph.builder import GraphBuilder
 from kgreckon.graph.literals import NotANumberError, UnknownDateError, local_name, read_literal
-from kgreckon.graph.readers.report import ImportReport
-from kgreckon.graph.readers.tables import open_bytes, suffix_of
+from kgreckon.graph.readers.report import ImportReport, Labels
+from kgreckon.graph.readers.tables import GZIP_ERRORS, open_bytes, suffix_of
 
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -24,82 +26,97 @@ def is_rdf_file(path: Path) -> bool:
     return _syntax(path) is not None
 
 
-def read_rdf(path: Path, builder: GraphBuilder, report: ImportReport) -> None:
-    """Add the facts, values and labels of an RDF file."""
+def read_rdf(path: Path, builder: GraphBuilder, report: ImportReport, labels: Labels) -> None:
+    """Add the facts and values of an RDF file, and put its labels into `labels`."""
     syntax = _syntax(path)
     if syntax is None:
         raise UserError(f"{path} has no ending of an RDF syntax")
     report.files.append(path.name)
-    labels: dict[str, tuple[int, str]] = {}
-    before = builder.num_facts_given + builder.num_values_given + sum(report.other_literals.values())
-    if report.skip_bad_lines and syntax in (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS):
-        _read_line_by_line(path, syntax, builder, report, labels)
-    else:
-        _read_whole(path, syntax, builder, report, labels)
-    if (
-        before == builder.num_facts_given + builder.num_values_given + sum(report.other_literals.values())
-        and not labels
-    ):
+    reader = _Reader(path, builder, report, labels)
+    try:
+        with open_bytes(path) as content:
+            if content.peek(3)[:3] == codecs.BOM_UTF8:  # type: ignore[attr-defined]  # plain and gzip files both peek
+                content.read(3)
+            if report.skip_bad_lines and syntax in (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS):
+                reader.read_line_by_line(content, syntax)
+            else:
+                reader.read_whole(content, syntax)
+    except GZIP_ERRORS as error:
+        raise UserError(f"{path} is not a whole gzip file: {error}") from None
+    if not reader.triples:
         raise UserError(f"{path} holds no triples")
-    for name, (_, label) in labels.items():
-        if builder.label(name, label):
-            report.labels += 1
-        else:
-            report.labels_of_nothing += 1
 
 
 def _syntax(path: Path) -> ox.RdfFormat | None:
     return ox.RdfFormat.from_extension(suffix_of(path).lstrip("."))
 
 
-def _read_whole(path: Path, syntax: ox.RdfFormat, builder: GraphBuilder, report: ImportReport,
-                labels: dict[str, tuple[int, str]]) -> None:  # fmt: skip
-    with open_bytes(path) as content:
+def _message(error: Exception) -> str:
+    """What is wrong, without the line, which the caller names."""
+    return re.sub(r"^Parser error at line \d+ ", "", str(getattr(error, "msg", error)))
+
+
+class _Reader:
+    """Reads the triples of one file."""
+
+    def __init__(self, path: Path, builder: GraphBuilder, report: ImportReport, labels: Labels) -> None:
+        self.path = path
+        self.builder = builder
+        self.report = report
+        self.labels = labels
+        self.triples = 0
+        # A blank node means something in its own file only, and may come with a random id: number them as they appear.
+        self.blank_nodes: dict[str, str] = {}
+
+    def read_whole(self, content: IO[bytes], syntax: ox.RdfFormat) -> None:
         try:
-            for quad in ox.parse(content, format=syntax, base_iri=path.absolute().as_uri()):
-                _add(quad, builder, report, labels)
+            for quad in ox.parse(content, format=syntax, base_iri=self.path.absolute().as_uri()):
+                self.add(quad)
         except SyntaxError as error:
-            raise UserError(f"{path}:{error.lineno or 1}: {error.msg}") from None
-        except (ValueError, EOFError, OSError) as error:
-            raise UserError(f"{path} cannot be read as {syntax.name}: {error}") from None
+            line = f":{error.lineno}" if error.lineno else ""
+            raise UserError(f"{self.path}{line}: {_message(error)}") from None
+        except ValueError as error:
+            raise UserError(f"{self.path} cannot be read as {syntax.name}: {error}") from None
 
-
-def _read_line_by_line(path: Path, syntax: ox.RdfFormat, builder: GraphBuilder, report: ImportReport,
-                       labels: dict[str, tuple[int, str]]) -> None:  # fmt: skip
-    with open_bytes(path) as content:
+    def read_line_by_line(self, content: IO[bytes], syntax: ox.RdfFormat) -> None:
         for line, statement in enumerate(content, 1):
             try:
-                quads: Iterable[ox.Quad] = list(ox.parse(statement, format=syntax))
+                quads = list(ox.parse(statement, format=syntax))
             except (SyntaxError, ValueError) as error:
-                report.reject(path, line, str(getattr(error, "msg", error)))
+                self.report.reject(self.path, line, _message(error))
                 continue
             for quad in quads:
-                _add(quad, builder, report, labels)
+                self.add(quad)
 
+    def add(self, quad: ox.Quad) -> None:
+        self.triples += 1
+        subject, predicate, object_ = self.name(quad.subject), quad.predicate.value, quad.object
+        if not isinstance(object_, ox.Literal):
+            self.builder.add_fact(subject, predicate, self.name(object_))
+            return
+        if predicate == _LABEL:
+            rank = _LANGUAGES.index(object_.language) if object_.language in _LANGUAGES else len(_LANGUAGES)
+            if object_.value and (subject not in self.labels or rank < self.labels[subject][0]):
+                self.labels[subject] = rank, object_.value
+            return
+        datatype = object_.datatype.value
+        try:
+            number, unit = read_literal(object_.value, datatype)
+            self.builder.add_value(subject, predicate, number, unit)
+        except UnknownDateError:
+            self.report.unknown_dates += 1
+        except NotANumberError:
+            kind = "text in a language" if datatype == _LANG_STRING else local_name(datatype)
+            self.report.other_literals[kind] += 1
+        except UserError:
+            self.report.other_literals[f"{local_name(datatype)} beside values of another kind"] += 1
 
-def _add(quad: ox.Quad, builder: GraphBuilder, report: ImportReport, labels: dict[str, tuple[int, str]]) -> None:
-    subject, predicate, object_ = _name(quad.subject), quad.predicate.value, quad.object
-    if not isinstance(object_, ox.Literal):
-        builder.add_fact(subject, predicate, _name(object_))
-        return
-    if predicate == _LABEL:
-        rank = _LANGUAGES.index(object_.language) if object_.language in _LANGUAGES else len(_LANGUAGES)
-        if subject not in labels or rank < labels[subject][0]:
-            labels[subject] = rank, object_.value
-        return
-    datatype = object_.datatype.value
-    try:
-        number, unit = read_literal(object_.value, datatype)
-        builder.add_value(subject, predicate, number, unit)
-    except UnknownDateError:
-        report.unknown_dates += 1
-    except NotANumberError:
-        report.other_literals["text in a language" if datatype == _LANG_STRING else local_name(datatype)] += 1
-    except UserError:
-        report.other_literals[f"{local_name(datatype)} beside values of another kind"] += 1
-
-
-def _name(term: object) -> str:
-    if isinstance(term, ox.NamedNode):
-        return term.value
-    return str(term)  # a blank node as _:id, a quoted triple as its text
+    def name(self, term: object) -> str:
+        if isinstance(term, ox.NamedNode):
+            return term.value
+        if isinstance(term, ox.BlankNode):
+            if term.value not in self.blank_nodes:
+                self.report.blank_nodes += 1
+                self.blank_nodes[term.value] = f"_:{self.report.blank_nodes}"
+            return self.blank_nodes[term.value]
+        return str(term)  # a quoted triple as its text

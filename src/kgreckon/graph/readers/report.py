@@ -10,6 +10,8 @@ from kgreckon.errors import UserError
 
 _EXAMPLES_KEPT = 5
 
+Labels = dict[str, tuple[int, str]]  # name to the rank of a label's language, 0 being the best, and the label
+
 
 @dataclass
 class ImportReport:
@@ -27,6 +29,7 @@ class ImportReport:
     unknown_dates: int = 0
     other_literals: Counter[str] = field(default_factory=Counter)
     labels_of_nothing: int = 0
+    blank_nodes: int = 0
 
     def reject(self, path: Path, line: int, problem: str) -> None:
         """Stop at a bad line, or count it where bad lines are to be skipped."""

@@ -18,6 +18,7 @@ from kgreckon.graph.literals import PLAIN_UNIT, NotANumberError, UnknownDateErro
 from kgreckon.graph.readers.report import ImportReport
 
 SUFFIXES = (".tsv", ".csv", ".txt")
+GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)  # what reading a broken gzip file raises
 _ROWS_LOOKED_AT = 50
 
 Row = tuple[int, list[str]]  # line number and fields
@@ -69,37 +70,45 @@ def read_rows(path: Path, report: ImportReport) -> Iterator[Row]:
                 yield from _csv_rows(text, path, report)
             else:
                 for line, content in enumerate(text, 1):
-                    content = content.rstrip("\r\n")
-                    if content:
-                        yield line, content.split("\t")
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                    if content.strip():
+                        yield line, content.rstrip("\r\n").split("\t")
+        except GZIP_ERRORS as error:
             raise UserError(f"{path} is not a whole gzip file: {error}") from None
 
 
 def _csv_rows(text: TextIOWrapper, path: Path, report: ImportReport) -> Iterator[Row]:
     reader = csv.reader(text, strict=True)
     while True:
+        line = reader.line_num + 1  # a row may take several lines; it is called by its first
         try:
             fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            report.reject(path, reader.line_num, str(error))
+            report.reject(path, line, str(error))
             continue
-        if fields:
-            yield reader.line_num, fields
+        if any(field.strip() for field in fields):
+            yield line, fields
 
 
-def read_table(path: Path, builder: GraphBuilder, report: ImportReport, kind: Kind | None = None) -> None:
-    """Add a table to the graph; what it holds is told by its header or its first rows unless `kind` says it."""
+def kind_of(path: Path) -> Kind:
+    """What a table holds, told by its header or its first rows."""
+    first = list(islice(read_rows(path, ImportReport(skip_bad_lines=True)), _ROWS_LOOKED_AT))
+    return (_header(first) or _guess(first)) if first else Kind.FACTS
+
+
+def read_table(path: Path, kind: Kind, builder: GraphBuilder, report: ImportReport) -> None:
+    """Add a table to the graph, its header left out."""
     rows = read_rows(path, report)
-    first = list(islice(rows, _ROWS_LOOKED_AT))
+    first = list(islice(rows, 1))
     if not first:
         raise UserError(f"{path} is empty")
     report.files.append(path.name)
-    header = _HEADERS.get(tuple(field.strip().lower() for field in first[0][1]))
-    kind = kind or header or _guess(first)
-    add_rows(chain(first[1 if header else 0 :], rows), path, kind, builder, report)
+    add_rows(rows if _header(first) else chain(first, rows), path, kind, builder, report)
+
+
+def _header(rows: list[Row]) -> Kind | None:
+    return _HEADERS.get(tuple(field.strip().lower() for field in rows[0][1]))
 
 
 def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder, report: ImportReport) -> None:
@@ -134,7 +143,7 @@ def _guess(rows: list[Row]) -> Kind:
     Where the first fields are numbers too, they are ids, and the rows are facts.
     """
     widths = [len(fields) for _, fields in rows]
-    width = max(set(widths), key=widths.count)
+    width = max(widths, key=widths.count)  # the first row's among equals
     if width == 2:
         return Kind.NAMES
     if width == 4:

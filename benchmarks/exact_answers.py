@@ -16,10 +16,10 @@ from time import perf_counter
 from rich.console import Console
 from rich.progress import track
 
-from kgreckon.display import print_table
 from kgreckon.exact import Numbers, answer
 from kgreckon.graph import KnowledgeGraph, open_graph
 from kgreckon.query import GENERAL_TYPES, Batch, Query, shape_of
+from kgreckon.terminal.tables import print_table
 from reference import Reference
 
 TOP_ATTRIBUTES = {"FB15K": 15, "DB15K": 30, "YAGO15K": 7}

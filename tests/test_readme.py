@@ -41,7 +41,11 @@ def test_the_readme_shows_what_its_commands_print(shell):
         assert shell(command).strip() == shown.strip(), command
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/queries.md"])
+def test_the_committed_results_are_what_the_files_give():
+    subprocess.run([sys.executable, str(ROOT / "scripts" / "make_results.py"), "--check"], check=True)
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/queries.md", "docs/training.md"])
 def test_the_python_examples_run(path):
     examples = blocks(path, "python")
     assert examples

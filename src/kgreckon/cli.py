@@ -76,9 +76,9 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Make a graph folder from files."""
-    from kgreckon.display import notes
     from kgreckon.graph import Kind, read_sources
     from kgreckon.graph.storage import HEADER, check_free
+    from kgreckon.terminal.tables import notes
 
     check_free(out, HEADER if overwrite else None)  # before the work, not after it
     tables = [(path, kind) for paths, kind in ((facts, Kind.FACTS), (values, Kind.VALUES), (names, Kind.NAMES))
@@ -117,9 +117,11 @@ def stats(
     """Show what is in a graph (counts, units, ranges) or in a benchmark (beside the paper's own numbers)."""
     from kgreckon.benchmark import Benchmark, is_benchmark_folder
     from kgreckon.benchmark.statistics import benchmark_statistics
-    from kgreckon.display import console, print_benchmark_statistics, print_statistics
     from kgreckon.graph import open_graph
     from kgreckon.graph.statistics import graph_statistics
+    from kgreckon.terminal.benchmarks import print_benchmark_statistics
+    from kgreckon.terminal.graphs import print_statistics
+    from kgreckon.terminal.tables import console
 
     if is_benchmark_folder(Path(graph)):
         counts = benchmark_statistics(Benchmark.open(graph))
@@ -151,12 +153,13 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer a query exactly."""
-    from kgreckon.display import console, print_answers, print_question
     from kgreckon.exact import Numbers
     from kgreckon.exact import ask as ask_exactly
     from kgreckon.exact.answers import as_json as answers_as_json
     from kgreckon.graph import open_graph
     from kgreckon.query.paper import parse
+    from kgreckon.terminal.graphs import print_answers, print_question
+    from kgreckon.terminal.tables import console
 
     if not exact:
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
@@ -196,10 +199,10 @@ def build(
     from kgreckon.benchmark import PRESETS, BuildSettings
     from kgreckon.benchmark import build as build_benchmark
     from kgreckon.benchmark.types import parse_types
-    from kgreckon.display import BuildProgress
     from kgreckon.exact import Numbers
     from kgreckon.graph import open_graph
     from kgreckon.graph.readers import is_mmkg_folder
+    from kgreckon.terminal.benchmarks import BuildProgress
 
     if preset is not None and preset not in PRESETS:
         raise UserError(f"unknown preset {preset!r}: choose {', '.join(PRESETS)}")
@@ -230,7 +233,8 @@ def show(
     """Show some queries of a benchmark in words, with their answers."""
     from kgreckon.benchmark import Benchmark, Split
     from kgreckon.benchmark.examples import example_queries
-    from kgreckon.display import console, print_example
+    from kgreckon.terminal.benchmarks import print_example
+    from kgreckon.terminal.tables import console
 
     if split not in [each.label for each in Split]:
         raise UserError(f"unknown split {split!r}: choose train, valid or test")
@@ -276,6 +280,96 @@ def import_queries_(
         _print_json({"folder": str(out), "queries": count})
     else:
         typer.echo(f"{out}: {count:,} queries")
+
+
+@app.command()
+def train(
+    benchmark: Annotated[Path | None, typer.Argument(help="The benchmark folder to learn from.")] = None,
+    model: Annotated[str | None, typer.Option(help="gqe, query2box or query2particles.")] = None,
+    numbers: Annotated[str | None, typer.Option(help="baseline, dice or sinusoidal.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder to write.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Settings to start from: paper, or small for a CPU.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting, key=value; may be repeated. See docs/training.md.")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with a run where its last checkpoint stood.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model on a benchmark, or go on with a training that was stopped."""
+    from kgreckon.terminal.runs import TrainingBar
+    from kgreckon.training import PRESETS, RunSettings, parse_assignments
+    from kgreckon.training import resume as resume_run
+    from kgreckon.training import train as train_model
+
+    if resume is not None and (out or model or numbers or preset or set_):
+        raise UserError("--resume goes on with the run's own settings: give no others")
+    if resume is None and (benchmark is None or out is None):
+        raise UserError("give a benchmark folder and --out RUN, or --resume RUN")
+    if preset is not None and preset not in PRESETS:
+        raise UserError(f"unknown preset {preset!r}: choose {', '.join(PRESETS)}")
+    with TrainingBar() as bar:
+        try:
+            if resume is not None:
+                run = resume_run(resume, benchmark, bar)
+            else:
+                assert benchmark is not None and out is not None
+                named = {name: value for name, value in (("model", model), ("numbers", numbers)) if value is not None}
+                chosen = {**PRESETS.get(preset or "", {}), **parse_assignments(set_ or ()), **named}
+                run = train_model(benchmark, out, RunSettings.choose(chosen), bar)
+        except KeyboardInterrupt:
+            folder = resume or out
+            raise UserError(f"stopped; go on from the last checkpoint with: kgreckon train --resume {folder}") from None
+    best = run.best()
+    if as_json:
+        _print_json({"folder": str(run.folder), **best})
+    else:
+        typer.echo(f"{run.folder}: best validation MRR {best['validation_mrr']:.2f} at step {best['step']:,}")
+
+
+@app.command()
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    split: Annotated[str, typer.Option(help="valid or test.")] = "test",
+    benchmark: Annotated[Path | None, typer.Option(help="Where the benchmark is now, if it moved.")] = None,
+    queries: Annotated[int, typer.Option(min=0, help="Queries of each type; 0 for all.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    optimistic: Annotated[bool, typer.Option(help="Show optimistic ranks beside the realistic ones.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Rank all hard answers of a benchmark's queries; the tables are also written to the run folder."""
+    from kgreckon.benchmark import Split
+    from kgreckon.terminal.runs import RankingBar, print_evaluation
+    from kgreckon.terminal.tables import console
+    from kgreckon.training import evaluate as evaluate_run
+
+    if split not in ("valid", "test"):
+        raise UserError(f"unknown split {split!r}: choose valid or test")
+    if device not in ("auto", "cpu", "cuda"):
+        raise UserError(f"unknown device {device!r}: choose auto, cpu or cuda")
+    with RankingBar() as bar:
+        result = evaluate_run(run, Split.of(split), benchmark, device, queries, bar.advance)
+    if as_json:
+        _print_json(result)
+    else:
+        print_evaluation(result, optimistic, console())
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders that were evaluated.")],
+    split: Annotated[str, typer.Option(help="valid or test.")] = "test",
+    as_json: AsJson = False,
+) -> None:
+    """Put runs side by side, with the paper's numbers where the benchmark is one of its three."""
+    from kgreckon.terminal.runs import print_comparison
+    from kgreckon.terminal.tables import console
+    from kgreckon.training.comparing import compare_runs
+
+    rows = compare_runs(runs, split)
+    if as_json:
+        _print_json([row.as_json() for row in rows])
+    else:
+        print_comparison(rows, console())
 
 
 @app.command()

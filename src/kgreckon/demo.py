@@ -6,24 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+import torch
 from rich.console import Console
 
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
 from kgreckon.benchmark.examples import Example, example_queries
-from kgreckon.display import (
-    BuildProgress,
-    console,
-    notes,
-    print_answers,
-    print_example,
-    print_question,
-    print_statistics,
-    print_table,
-)
 from kgreckon.exact import ask
 from kgreckon.graph import KnowledgeGraph, world
 from kgreckon.graph.statistics import graph_statistics
-from kgreckon.query import Builder, Query, at_most, greater_than
+from kgreckon.query import Batch, Builder, Query, greater_than
+from kgreckon.terminal.benchmarks import BuildProgress, print_example
+from kgreckon.terminal.graphs import print_answers, print_question, print_statistics
+from kgreckon.terminal.runs import TrainingBar, print_comparison
+from kgreckon.terminal.tables import console, notes, print_table
+from kgreckon.training import PRESETS, Run, RunSettings, evaluate, is_run_folder, resume, train
+from kgreckon.training.comparing import compare_runs
 
 
 @dataclass(frozen=True)
@@ -39,15 +36,14 @@ def questions(graph: KnowledgeGraph) -> list[Question]:
     which, the = Builder(graph.vocabulary).words()
     cities, airports, countries = (which("is_a", kind) for kind in ("City", "Airport", "Country"))
     japanese = cities & which("in_country", "Japan")
-    swiss = airports & which("in_country", "Switzerland")
     return [
         Question(
             "Which cities lie north of a Japanese city?",
             cities & which("latitude", greater_than(the("latitude", of=japanese))),
         ),
         Question(
-            "Which airports lie higher than every airport in Switzerland?",
-            airports & which("elevation", ~at_most(the("elevation", of=swiss))),
+            "Which airports lie more than twice as high as the one in Zürich?",
+            airports & which("elevation", greater_than(the("elevation", of="Zürich Airport"), times=2)),
         ),
         Question(
             "Which neighbours of a French-speaking country have more than twice as many people as France?",
@@ -60,14 +56,20 @@ def questions(graph: KnowledgeGraph) -> list[Question]:
 
 # Enough training queries of each type to see what a benchmark is, few enough for a demonstration.
 QUERIES = 5000
+MODEL = "query2box"
+SHOWN = 8
 
 
 def run(folder: Path) -> None:
-    """Show the World graph, make a benchmark of it in `folder`, and answer three questions exactly."""
+    """Show the World graph, make a benchmark of it in `folder`, answer questions exactly, and train two models."""
     out = console()
     graph = _show_world(out)
-    _build_benchmark(graph, folder / "world-benchmark", out)
+    made = _build_benchmark(graph, folder / "world-benchmark", out)
     _answer_questions(graph, out)
+    runs = [_train(made, folder / f"world-{MODEL}-{numbers}", numbers, out) for numbers in ("baseline", "sinusoidal")]
+    print_comparison(compare_runs([run.folder for run in runs]), out)
+    out.print("A minute of training is no verdict on a model: docs/results.md has the paper's benchmark.", style="dim")
+    _infer_answers(runs[-1], made, out)
     out.print("\nAsk your own: [bold]kgreckon ask world '(rp,(^capital_of),(e,(Japan)))'[/bold]")
     out.print("Look further: [bold]kgreckon --help[/bold], README.md, docs/")
     out.print("(kgreckon is in .venv/bin unless you installed it elsewhere.)", style="dim")
@@ -83,7 +85,7 @@ def _show_world(out: Console) -> KnowledgeGraph:
     return graph
 
 
-def _build_benchmark(graph: KnowledgeGraph, folder: Path, out: Console) -> None:
+def _build_benchmark(graph: KnowledgeGraph, folder: Path, out: Console) -> Benchmark:
     _heading(out, "2. A benchmark: facts are held out, and queries ask for them")
     with BuildProgress() as progress:
         made = build(graph, folder, BuildSettings.choose(graph, queries=QUERIES), progress=progress)
@@ -95,6 +97,7 @@ def _build_benchmark(graph: KnowledgeGraph, folder: Path, out: Console) -> None:
     )
     for example in _examples(made):
         print_example(example, made.graph, 5, out)
+    return made
 
 
 def _examples(made: Benchmark) -> list[Example]:
@@ -115,6 +118,48 @@ def _answer_questions(graph: KnowledgeGraph, out: Console) -> None:
         print_question(question.query, graph, out)
         print_answers(question.query, answers, graph, 10, out)
         out.print(f"answered in {elapsed * 1000:.1f} ms", style="dim")
+
+
+def _train(made: Benchmark, folder: Path, numbers: str, out: Console) -> Run:
+    """A model of the demonstration: trained and evaluated, unless an earlier one did it."""
+    if numbers == "baseline":
+        _heading(
+            out, "4. Two models learn from the training graph: numbers as entities, and the Number Reasoning Network"
+        )
+    if is_run_folder(folder) and (folder / "test_metrics.json").is_file():
+        return Run.open(folder)
+    with TrainingBar() as bar:
+        if is_run_folder(folder):
+            run = resume(folder, made.folder, bar)
+        else:
+            run = train(made, folder, RunSettings.choose({**PRESETS["small"], "model": MODEL, "numbers": numbers}), bar)
+    evaluate(run, benchmark=made.folder)
+    return run
+
+
+def _infer_answers(run: Run, made: Benchmark, out: Console) -> None:
+    _heading(out, "5. The three questions again, answered by a model that saw four fifths of the facts")
+    device = torch.device("cpu")
+    model = run.model(made, device)
+    graph, training = made.graph, made.graphs.at(Split.TRAIN)
+    for question in questions(graph):
+        batch = Batch.of([question.query], graph.values)
+        with torch.no_grad():
+            scores = model.scores(model.encode(Batch(batch.shape, torch.from_numpy(batch.ids))), False)[0].softmax(0)  # type: ignore[arg-type]
+        observed, true = (set(ask(each, question.query).tolist()) for each in (training, graph))
+        best = scores.argsort(descending=True)[:SHOWN].tolist()
+        rows = [
+            (
+                graph.entities.label(e),
+                f"{scores[e]:.4f}",
+                "observed" if e in observed else "inferred",
+                "yes" if e in true else "no",
+            )
+            for e in best
+        ]
+        out.print(f"\n[bold green]{question.words}[/bold green]")
+        columns = ("answer", "share of the score", "in the training graph", "in the whole graph")
+        print_table(out, f"the {SHOWN} best of {len(graph.entities):,} candidates", columns, rows)
 
 
 def _heading(out: Console, text: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Protocol, TypeVar, assert_never
 
 import numpy as np
@@ -55,13 +56,40 @@ class Semantics(Protocol[Set]):
         ...
 
 
-def interpret(batch: Batch, semantics: Semantics[Set]) -> Set:
-    """What the queries of `batch` denote under `semantics`."""
-    columns = iter(batch.ids.T)
+class StackingSemantics(Semantics[Set], Protocol[Set]):
+    """A meaning that computes several batches at once for less than one after the other."""
 
-    def meaning(shape: Shape) -> Set:
+    def stack(self, ids: Sequence[np.ndarray]) -> np.ndarray:
+        """The ids of some batches, one batch after the other."""
+        ...
+
+    def unstack(self, of: Set, count: int) -> Sequence[Set]:
+        """The sets of each of `count` batches that were stacked."""
+        ...
+
+
+def interpret(batch: Batch, semantics: Semantics[Set]) -> Set:
+    """What the queries of `batch` denote under `semantics`.
+
+    Neighbouring parts of one shape are computed together where the semantics can stack them.
+    """
+    stacking: StackingSemantics[Set] | None = semantics if hasattr(semantics, "stack") else None  # type: ignore[assignment]
+
+    def meanings(parts: tuple[Shape, ...], columns: Iterator[np.ndarray]) -> list[Set]:
+        found: list[Set] = []
+        for shape, run in groupby(parts):
+            count = len(list(run))
+            if count == 1 or stacking is None:
+                found += [meaning(shape, columns) for _ in range(count)]
+                continue
+            blocks = [[next(columns) for _ in range(shape.width)] for _ in range(count)]
+            stacked = [stacking.stack(same) for same in zip(*blocks, strict=True)]
+            found += stacking.unstack(meaning(shape, iter(stacked)), count)
+        return found
+
+    def meaning(shape: Shape, columns: Iterator[np.ndarray]) -> Set:
         ids = None if shape.operator in (Operator.AND, Operator.OR, Operator.NOT) else next(columns)
-        parts = [meaning(part) for part in shape.parts]
+        parts = meanings(shape.parts, columns)
         match shape.operator:
             case Operator.AND:
                 return semantics.intersect(parts, shape.denotes_numbers)
@@ -87,4 +115,4 @@ def interpret(batch: Batch, semantics: Semantics[Set]) -> Set:
                 raise ValueError(f"{shape} is a general type: only its specific types have a meaning")
         assert_never(shape.operator)
 
-    return meaning(batch.shape)
+    return meaning(batch.shape, iter(batch.ids.T))

@@ -1,135 +1,19 @@
-"""Tables for the terminal. Results go to stdout, everything else to stderr."""
+"""Benchmarks: their tables beside the paper's, examples, and the progress of a build."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from types import TracebackType
+from collections.abc import Sequence
 
-import numpy as np
 from rich import progress as bars
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from kgreckon.benchmark import Progress, Split
 from kgreckon.benchmark.examples import Example
 from kgreckon.benchmark.statistics import BenchmarkStatistics, QueryCounts
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.graph.literals import is_calendar, write_date
-from kgreckon.graph.statistics import GraphStatistics
-from kgreckon.query import NumberSort, Query, general_type, sentence, sort_of, specific_type
-from kgreckon.query.paper import write
-
-_ANY_WIDTH = 100_000
-_LEFT = ("relation", "attribute", "unit", "answer", "name", "value", "graph", "answers", "specific type")
-
-
-def console() -> Console:
-    """The console for results; a pipe gets tables of any width, unbroken."""
-    out = Console(highlight=False, emoji=False)  # `:100:` is a line number or part of a name, not a picture
-    return out if out.is_terminal else Console(highlight=False, emoji=False, width=_ANY_WIDTH)
-
-
-def notes() -> Console:
-    """The console for progress and remarks."""
-    return Console(stderr=True, highlight=False, emoji=False)
-
-
-def print_table(out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table under its title."""
-    out.print(Text(title), style="bold", soft_wrap=True)
-    out.print(table(columns, rows))
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A table; numbers stand to the right with thousands set off, and text as it is, whatever it looks like."""
-    result = Table(header_style="bold")
-    for column in columns:
-        result.add_column(column, justify="left" if column in _LEFT else "right", overflow="fold")
-    for row in rows:
-        result.add_row(*(Text(cell if isinstance(cell, str) else _figure(cell)) for cell in row))
-    return result
-
-
-def _figure(cell: object) -> str:
-    if cell is None:
-        return "-"
-    if isinstance(cell, int):
-        return f"{cell:,}"
-    if isinstance(cell, float):
-        return measured(cell, "")
-    return str(cell)
-
-
-def measured(number: float, unit: str) -> str:
-    """A number for people: dates as dates, large numbers with their thousands set off."""
-    if is_calendar(unit):
-        return write_date(number)
-    if unit == "years":
-        return f"{number:g}" if number.is_integer() else f"{number:.2f}"
-    if number.is_integer() and abs(number) < 1e15:
-        return f"{int(number):,}"
-    return f"{number:,.6g}" if abs(number) < 1e6 else f"{number:,.1f}"
-
-
-def print_statistics(statistics: GraphStatistics, name: str, rows: int, out: Console) -> None:
-    """Counts, units, relations and attributes of a graph."""
-    counts = [
-        ("entities", statistics.entities),
-        ("relations", statistics.relations),
-        ("facts", statistics.facts),
-        ("attributes", statistics.attributes),
-        ("attribute values", statistics.attribute_facts),
-        ("distinct values", statistics.values),
-    ]
-    if statistics.comparisons is not None:
-        counts.append(("numerical edges", statistics.comparisons))
-    print_table(out, name, ("graph", "count"), counts)
-    units = [(u.unit, u.values, measured(u.smallest, u.unit), measured(u.largest, u.unit)) for u in statistics.units]
-    print_table(out, "Units", ("unit", "values", "smallest", "largest"), units)
-    relations = statistics.most_frequent_relations[:rows]
-    title = _title("Relations", len(relations), statistics.relations)
-    stated = [(r.name, r.facts, r.heads, r.tails) for r in relations]
-    print_table(out, title, ("relation", "facts", "heads", "tails"), stated)
-    attributes = statistics.most_frequent_attributes[:rows]
-    title = _title("Attributes", len(attributes), statistics.attributes)
-    ranges = [
-        (a.name, a.unit, a.entities, *(measured(number, a.unit) for number in (a.smallest, a.median, a.largest)))
-        for a in attributes
-    ]
-    print_table(out, title, ("attribute", "unit", "entities", "smallest", "median", "largest"), ranges)
-
-
-def _title(what: str, shown: int, all_of_them: int) -> str:
-    return what if shown == all_of_them else f"{what}: the {shown} most frequent of {all_of_them:,}"
-
-
-def print_question(query: Query, graph: KnowledgeGraph, out: Console) -> None:
-    """A query in words, in the paper's notation, and its type."""
-    out.print(Text(sentence(query, graph.vocabulary)), style="bold", soft_wrap=True)
-    out.print(Text(write(query, graph.vocabulary)), style="cyan", soft_wrap=True)
-    out.print(f"type {general_type(query)}, {specific_type(query)}", style="dim", soft_wrap=True)
-
-
-def print_answers(query: Query, answers: np.ndarray, graph: KnowledgeGraph, limit: int, out: Console) -> None:
-    """The first answers to a query as a table."""
-    shown = answers[:limit].tolist()
-    title = f"{len(answers):,} answer{'s' * (len(answers) != 1)}"
-    if len(shown) < len(answers):
-        title += f", the first {len(shown)}"
-    if isinstance(sort_of(query, graph.vocabulary), NumberSort):
-        numbers = [graph.values.number_at(row) for row in shown]
-        print_table(out, title, ("value", "unit"), [(measured(*number), number[1]) for number in numbers])
-        return
-    labels = [graph.entities.label(entity) for entity in shown]
-    names = [graph.entities.name(entity) for entity in shown]
-    if labels == names:
-        print_table(out, title, ("answer",), [(label,) for label in labels])
-    else:
-        print_table(out, title, ("answer", "name"), zip(labels, names, strict=True))
-
-
-# ------------------------------------------------------------------------------------------------------ benchmarks
+from kgreckon.terminal.graphs import print_question
+from kgreckon.terminal.tables import notes, print_table
 
 
 def print_benchmark_statistics(statistics: BenchmarkStatistics, name: str, out: Console) -> None:
@@ -235,9 +119,7 @@ class BuildProgress(Progress):
         self._bars.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bars.stop()
 
     def start(self, split: Split, name: str, wanted: int | None) -> None:

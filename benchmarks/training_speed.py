@@ -1,0 +1,164 @@
+"""Training and inference speed on a benchmark: queries a second of whole training steps, milliseconds a query to rank.
+
+    python benchmarks/training_speed.py BENCHMARK [--models gqe query2box query2particles] [--steps 1000]
+
+Steps are those of `kgreckon train`, mixed types in proportion to their queries, data drawn on the device. Inference is
+encoding and scoring all entities for testing queries. On a GPU the stages of a step are timed one by one as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import torch
+from rich.console import Console
+
+from kgreckon.benchmark import Benchmark, Split
+from kgreckon.models import NUMBER_FORMS, ModelSettings, QueryModel
+from kgreckon.query import Batch
+from kgreckon.terminal.tables import print_table
+from kgreckon.training.data import DeviceQueries, model_for, training_queries
+from kgreckon.training.evaluating import device_for, evaluate_model
+from kgreckon.training.steps import Steps
+
+# What the released code reaches on an H200, batch 1024, dimension 300, FB15k's sizes: queries/s, ms a query.
+RELEASED = {"gqe": (19_600, 0.034), "query2box": (19_300, 0.032), "query2particles": (18_300, 0.029)}
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait for the device."""
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def training_rate(steps: Steps, shares: np.ndarray, count: int, device: torch.device) -> float:
+    """Queries a second over `count` steps on types drawn in proportion."""
+    order = np.random.default_rng(0).choice(len(shares), size=count, p=shares)
+    for place in order[:20]:
+        steps.run(place)
+    synchronise(device)
+    start = perf_counter()
+    for place in order:
+        steps.run(place)
+    synchronise(device)
+    return count * steps.batch_size / (perf_counter() - start)
+
+
+@torch.no_grad()
+def inference_time(model: QueryModel, queries: list[DeviceQueries], device: torch.device) -> float:
+    """Milliseconds a query to encode and to score all entities, in batches of 1024."""
+    model.eval()
+    entity = [each for each in queries if not each.shape.denotes_numbers and len(each) >= 1024]
+    batches = [Batch(each.shape, each.ids[:1024]) for each in entity]  # type: ignore[arg-type]
+    for batch in batches:
+        model.scores(model.encode(batch), False)
+    synchronise(device)
+    start = perf_counter()
+    for _ in range(5):
+        for batch in batches:
+            model.scores(model.encode(batch), False)
+    synchronise(device)
+    return 1000 * (perf_counter() - start) / (5 * sum(map(len, batches)))
+
+
+def stages(model: QueryModel, queries: DeviceQueries, batch_size: int) -> dict[str, float]:
+    """Microseconds of each stage of an eager step on one type, on a GPU; launches count, which capture saves."""
+    optimizer = torch.optim.Adam(model.parameters(), fused=True)
+    model.train()
+    names = ("draw", "encode", "score and loss", "backward", "optimizer")
+    total = dict.fromkeys(names, 0.0)
+    for round_ in range(12):
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(6)]
+        optimizer.zero_grad(set_to_none=True)
+        events[0].record()
+        batch, positives = queries.draw(batch_size)
+        events[1].record()
+        state = model.encode(batch)
+        events[2].record()
+        scores = model.scores(state, batch.shape.denotes_numbers)
+        loss = torch.nn.functional.cross_entropy(scores, positives, label_smoothing=0.1)
+        events[3].record()
+        loss.backward()  # type: ignore[no-untyped-call]
+        events[4].record()
+        optimizer.step()
+        events[5].record()
+        torch.cuda.synchronize()
+        if round_ >= 2:
+            for index, name in enumerate(names):
+                total[name] += 100 * events[index].elapsed_time(events[index + 1])
+    return total
+
+
+def main() -> None:
+    """Measure the models named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("benchmark")
+    parser.add_argument("--models", nargs="*", default=list(RELEASED))
+    parser.add_argument("--numbers", nargs="*", default=list(NUMBER_FORMS))
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--batch-size", type=int, default=1024)
+    parser.add_argument("--dimension", type=int, default=300)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--precision", choices=["tf32", "bf16"], default="bf16")
+    parser.add_argument("--json", default=None)
+    arguments = parser.parse_args()
+    out = Console(width=150, highlight=False)
+    device = device_for(arguments.device)
+    torch.set_float32_matmul_precision("high")
+    benchmark = Benchmark.open(arguments.benchmark)
+    start = perf_counter()
+    queries = training_queries(benchmark, device)
+    synchronise(device)
+    out.print(f"{sum(map(len, queries)):,} training queries on {device} in {perf_counter() - start:.1f} s")
+    shares = np.array([len(each) for each in queries], dtype=np.float64)
+    shares /= shares.sum()
+    rows, found = [], []
+    for name in arguments.models:
+        for numbers in arguments.numbers:
+            settings = ModelSettings(model=name, numbers=numbers, dimension=arguments.dimension)
+            model = model_for(benchmark, settings, torch.Generator().manual_seed(0)).to(device)
+            model.train()
+            steps = Steps(model, queries, arguments.batch_size, 1e-3, True, arguments.precision == "bf16")
+            start = perf_counter()
+            steps.prepare()
+            synchronise(device)
+            captured = perf_counter() - start
+            rate = training_rate(steps, shares, arguments.steps, device)
+            inference = inference_time(model, queries, device)
+            evaluation = evaluate_model(model, benchmark, Split.TEST, device)
+            ranked = sum(len(result.scores.realistic) for result in evaluation.results) / evaluation.seconds
+            released = RELEASED[name]
+            gains = f"{rate / released[0]:.1f}", f"{released[1] / inference:.1f}"
+            speeds = round(rate), gains[0], f"{inference:.5f}", gains[1], round(ranked)
+            rows.append((name, numbers, round(captured, 1), *speeds))
+            row = {"model": name, "numbers": numbers, "training_queries_per_second": rate,
+                   "inference_ms_per_query": inference, "evaluated_queries_per_second": ranked}  # fmt: skip
+            if device.type == "cuda":
+                torch.cuda.synchronize()
+                two_hops = next(each for each in queries if each.shape.text == "(i,(rp,(e)),(rp,(e)))")
+                row["stages_us"] = stages(model, two_hops, arguments.batch_size)
+                row["memory_gib"] = torch.cuda.max_memory_allocated() / 2**30
+                torch.cuda.reset_peak_memory_stats()
+            found.append(row)
+            del steps, model
+    columns = ("model", "numbers", "capture, s", "training, queries/s", "× released")
+    columns += ("inference, ms/query", "× released", "evaluated, queries/s")  # type: ignore[assignment]
+    print_table(
+        out,
+        f"batch {arguments.batch_size}, dimension {arguments.dimension}, {device}, {arguments.precision}",
+        columns,
+        rows,
+    )
+    for row in found:
+        if "stages_us" in row:
+            out.print(f"{row['model']} {row['numbers']}: {json.dumps(row['stages_us'])} {row['memory_gib']:.1f} GiB")
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(found, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

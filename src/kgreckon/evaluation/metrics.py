@@ -1,0 +1,61 @@
+"""Metrics: a query's score is the mean over its hard answers, a table's number the mean over queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import Tensor
+
+from kgreckon.evaluation.ranking import Ranks
+
+HITS = (1, 3, 10)
+
+
+@dataclass(frozen=True)
+class QueryScores:
+    """The metrics of each query of a batch, as columns: MRR, H@1, H@3, H@10; realistic, then optimistic ranks."""
+
+    realistic: Tensor  # (queries, 4) float32
+    optimistic: Tensor  # (queries, 4) float32
+
+    @staticmethod
+    def from_ranks(ranks: Ranks, queries: int) -> QueryScores:
+        """The mean over each query's hard answers; every query must have one."""
+        return QueryScores(*(_means(rank, ranks.query, queries) for rank in (ranks.realistic, ranks.best)))
+
+    @staticmethod
+    def concatenate(parts: Iterable[QueryScores]) -> QueryScores:
+        """The queries of all parts."""
+        parts = list(parts)
+        return QueryScores(torch.cat([p.realistic for p in parts]), torch.cat([p.optimistic for p in parts]))
+
+
+def _means(rank: Tensor, query: Tensor, queries: int) -> Tensor:
+    columns = torch.stack([1 / rank, *((rank <= k).float() for k in HITS)], dim=1)
+    sums = torch.zeros(queries, columns.shape[1], device=rank.device).index_add_(0, query, columns)
+    return sums / torch.bincount(query, minlength=queries)[:, None]
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The mean over some queries, in percent as the paper prints them."""
+
+    queries: int
+    mrr: float
+    hits_at_1: float
+    hits_at_3: float
+    hits_at_10: float
+    optimistic_mrr: float
+
+    def as_json(self) -> dict[str, float]:
+        """The same as plain data."""
+        return asdict(self)
+
+
+def summarise(scores: QueryScores) -> Metrics:
+    """The mean over queries."""
+    mrr, *hits = (100 * scores.realistic.double().mean(dim=0)).tolist()
+    optimistic = 100 * scores.optimistic[:, 0].double().mean().item()
+    return Metrics(len(scores.realistic), mrr, hits[0], hits[1], hits[2], optimistic)

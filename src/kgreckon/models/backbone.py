@@ -1,0 +1,96 @@
+"""What a backbone is: a geometry for sets of entities. Everything else is written once, elsewhere."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from kgreckon.errors import unknown_name
+from kgreckon.models.operators import FeedForward
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """What a backbone is built from."""
+
+    num_nodes: int  # entities, and values too where they are entities
+    num_relations: int  # both directions
+    dimension: int
+    dropout: float
+    particles: int
+    box_score: str
+    generator: torch.Generator  # for the first weights
+
+
+class Backbone(nn.Module, ABC):
+    """A geometry: what a set of entities is, and what the operators do to it.
+
+    States are tensors with the batch first. A backbone can be flattened to a vector and made from one again, which is
+    all that number reasoning asks of it.
+    """
+
+    def __init__(self, geometry: Geometry) -> None:
+        super().__init__()
+        self.geometry = geometry
+        self.negation = FeedForward(geometry.dimension, geometry.dropout)
+
+    @property
+    @abstractmethod
+    def flat_dimension(self) -> int:
+        """The length of the vector that `flatten` gives."""
+
+    @abstractmethod
+    def node(self, ids: Tensor) -> Tensor:  # (b,) -> state
+        """The state of one entity each."""
+
+    @abstractmethod
+    def follow(self, relations: Tensor, of: Tensor) -> Tensor:  # (b,), state -> state
+        """The entities that the relation leads to."""
+
+    @abstractmethod
+    def intersect(self, parts: list[Tensor]) -> Tensor:  # states -> state
+        """What all parts share, whatever their order."""
+
+    @abstractmethod
+    def unite(self, parts: list[Tensor]) -> Tensor:  # states -> state
+        """What any part holds, whatever their order."""
+
+    def complement(self, of: Tensor) -> Tensor:  # state -> state
+        """What the set does not hold: a learned map of each of its vectors, for the papers have none."""
+        return self.negation(of)
+
+    @abstractmethod
+    def flatten(self, state: Tensor) -> Tensor:  # state -> (b, flat_dimension)
+        """The state as one vector."""
+
+    @abstractmethod
+    def unflatten(self, vector: Tensor) -> Tensor:  # (b, flat_dimension) -> state
+        """A state from one vector."""
+
+    @abstractmethod
+    def scores(self, state: Tensor, nodes: slice | Tensor) -> Tensor:  # state -> (b, nodes)
+        """How well each of some nodes belongs to the set."""
+
+
+BACKBONES: dict[str, type[Backbone]] = {}
+
+
+def register(name: str) -> Callable[[type[Backbone]], type[Backbone]]:
+    """Make a backbone known by name."""
+
+    def add(backbone: type[Backbone]) -> type[Backbone]:
+        BACKBONES[name] = backbone
+        return backbone
+
+    return add
+
+
+def backbone(name: str) -> type[Backbone]:
+    """The backbone of that name."""
+    if name not in BACKBONES:
+        raise unknown_name("model", name, BACKBONES)
+    return BACKBONES[name]

@@ -1,0 +1,171 @@
+"""Number reasoning, composed into any backbone: the numerical phase of the paper's section 3.2.
+
+A set of numbers is a vector θ. Gated transitions lead into the numerical phase (ap), within it (np) and out of it
+(rap), each with parameters of its own; intersection and union are attention and an MLP.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from kgreckon.models.encodings import dice, random_rotation, signed_log, sinusoidal
+from kgreckon.models.operators import Embedding, FeedForward, GatedTransition, SetOperator
+
+_LOG_TWO_PI = math.log(2 * math.pi)
+# The spread of a Gaussian is kept within these bounds: a density without them grows without end around one point.
+_NARROWEST, _WIDEST = -2.0, 4.0
+
+
+@dataclass(frozen=True)
+class Values:
+    """The value table as a model sees it: numbers and units by row, the range of each unit in the training graph."""
+
+    numbers: Tensor  # (rows,) float32, after the signed logarithm
+    units: Tensor  # (rows,) int64
+    low: Tensor  # (units,) float32
+    high: Tensor  # (units,) float32
+
+    @staticmethod
+    def from_table(numbers: Tensor, units: Tensor, num_units: int, in_training: Tensor) -> Values:
+        """Scale a table's numbers; rows that the training graph holds give each unit its range."""
+        scaled = signed_log(numbers.double())
+        low = torch.full((num_units,), math.inf, dtype=torch.float64)
+        high = torch.full((num_units,), -math.inf, dtype=torch.float64)
+        low.scatter_reduce_(0, units[in_training], scaled[in_training], "amin")
+        high.scatter_reduce_(0, units[in_training], scaled[in_training], "amax")
+        unseen = low > high
+        low, high = low.masked_fill(unseen, 0.0), high.masked_fill(unseen, 1.0)
+        return Values(scaled.float(), units.long(), low.float(), high.float())
+
+
+def gaussian_log_density(points: Tensor, mean: Tensor, log_spread: Tensor) -> Tensor:  # (..., d) each -> (...)
+    """The log density of a Gaussian with independent coordinates."""
+    standard = (points - mean) * torch.exp(-log_spread)
+    return -0.5 * (standard.square() + _LOG_TWO_PI).sum(-1) - log_spread.sum(-1)
+
+
+class NumberReasoning(nn.Module):
+    """Everything that happens between an entity's set and numbers."""
+
+    encoded: Tensor  # (values, d)
+    units: Tensor  # (values,)
+
+    def __init__(
+        self,
+        values: Values,
+        encoding: str,
+        flat_dimension: int,
+        dimension: int,
+        num_attributes: int,
+        num_comparisons: int,
+        dropout: float,
+        value_loss: str,
+        learn_values: bool,
+        type_prior: bool,
+        generator: torch.Generator,
+    ) -> None:
+        super().__init__()
+        self.value_loss, self.type_prior = value_loss, type_prior
+        num_units = len(values.low)
+        # A Gaussian has a mean and a spread; the softmax form of the released code needs one vector.
+        self.dimension = 2 * dimension if value_loss == "map" else dimension
+        if encoding == "dice":
+            rotation = random_rotation(dimension, generator)
+            low, high = values.low[values.units], values.high[values.units]
+            encoded = dice(values.numbers.double(), low.double(), high.double(), rotation.double()).float()
+        else:
+            encoded = sinusoidal(values.numbers.double(), dimension).float() * (2 / dimension) ** 0.5  # unit length
+        self.register_buffer("encoded", encoded, persistent=False)
+        self.register_buffer("units", values.units, persistent=False)
+        self.unit_embeddings = Embedding(num_units, dimension, generator)
+        self.learned = Embedding(len(encoded), dimension, generator) if learn_values else None
+        self.attributes_in = Embedding(num_attributes, self.dimension, generator)
+        self.attributes_out = Embedding(num_attributes, self.dimension, generator)
+        self.comparisons = Embedding(num_comparisons, self.dimension, generator)
+        self.into = GatedTransition(flat_dimension, self.dimension, self.dimension)  # ap
+        self.within = GatedTransition(self.dimension, self.dimension, self.dimension)  # np
+        self.out = GatedTransition(self.dimension, self.dimension, flat_dimension)  # rap
+        self.intersection, self.union = (SetOperator(self.dimension, dropout) for _ in range(2))
+        self.negation = FeedForward(self.dimension, dropout)
+        self.dropout = nn.Dropout(dropout)
+        if value_loss == "map":
+            self.anchor_spread = nn.Parameter(torch.full((dimension,), -1.0))
+            if type_prior:
+                self.prior_mean = Embedding(num_units, self.dimension, generator)
+                self.prior_spread = nn.Parameter(torch.zeros(num_units, self.dimension))
+
+    def value_points(self, rows: Tensor | slice = slice(None)) -> Tensor:  # (n,) -> (n, d)
+        """ψ(v), with the embedding of its type and what was learned of the value itself."""
+        points = self.encoded[rows] + self.unit_embeddings(self.units[rows])
+        return points if self.learned is None else points + self.learned.weight[rows]
+
+    def number(self, rows: Tensor) -> Tensor:  # (b,) -> (b, k)
+        """θ of a known number: a Gaussian around its point."""
+        points = self.value_points(rows)
+        if self.value_loss != "map":
+            return points
+        return torch.cat([points, self.anchor_spread.expand(len(points), -1)], dim=1)
+
+    def value_of(self, attributes: Tensor, flat: Tensor) -> Tensor:  # (b,), (b, f) -> (b, k)
+        """Attribute projection: into the numerical phase."""
+        return self.dropout(self.into(flat, self.attributes_in(attributes)))
+
+    def having_value(self, attributes: Tensor, theta: Tensor) -> Tensor:  # (b,), (b, k) -> (b, f)
+        """Reverse attribute projection: back to entities."""
+        return self.dropout(self.out(theta, self.attributes_out(attributes)))
+
+    def compare(self, comparisons: Tensor, theta: Tensor) -> Tensor:  # (b,), (b, k) -> (b, k)
+        """Numerical projection."""
+        return self.dropout(self.within(theta, self.comparisons(comparisons)))
+
+    def intersect(self, parts: list[Tensor]) -> Tensor:  # (b, k) each -> (b, k)
+        """What all sets of numbers share."""
+        return self.intersection(torch.stack(parts, dim=1))
+
+    def unite(self, parts: list[Tensor]) -> Tensor:  # (b, k) each -> (b, k)
+        """What any set of numbers holds."""
+        return self.union(torch.stack(parts, dim=1))
+
+    def complement(self, of: Tensor) -> Tensor:  # (b, k) -> (b, k)
+        """What a set of numbers does not hold."""
+        return self.negation(of)
+
+    # ------------------------------------------------------------------------------------------ densities and loss
+
+    def log_density(self, theta: Tensor, rows: Tensor) -> Tensor:  # (b, k), (b,) -> (b,)
+        """The log density log p_θ(ψ(v)) of one value each, plus the log prior of θ for the value's type."""
+        mean, spread = self._gaussian(theta)
+        density = gaussian_log_density(self.value_points(rows), mean, spread)
+        return density + self._log_prior(theta).gather(1, self.units[rows][:, None])[:, 0]
+
+    def scores(self, theta: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:  # (b, k) -> (b, rows)
+        """How likely each of some values is: the log posterior, or the inner product of the softmax form."""
+        points = self.value_points(rows)
+        if self.value_loss != "map":
+            return theta @ points.T
+        mean, spread = self._gaussian(theta)
+        precision = torch.exp(-2 * spread)
+        # The square of a standardised difference, multiplied out so that it takes two matrix products.
+        square = precision @ points.square().T - 2 * (precision * mean) @ points.T
+        rest = (precision * mean.square()).sum(1, keepdim=True) + 2 * spread.sum(1, keepdim=True)
+        density = -0.5 * (square + rest + mean.shape[1] * _LOG_TWO_PI)
+        return density + self._log_prior(theta)[:, self.units[rows]]
+
+    def map_loss(self, theta: Tensor, rows: Tensor) -> Tensor:  # (b, k), (b,) -> (b,)
+        """-log p_θ(ψ(v)) - log φ_t(θ), a coordinate's share of it (equation 14)."""
+        return -self.log_density(theta, rows) / self.encoded.shape[1]
+
+    def _gaussian(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        mean, spread = theta.chunk(2, dim=1)
+        return mean, spread.clamp(_NARROWEST, _WIDEST)
+
+    def _log_prior(self, theta: Tensor) -> Tensor:  # (b, k) -> (b, units)
+        """The log prior log φ_t(θ) for every type t."""
+        if not self.type_prior:
+            return theta.new_zeros(len(theta), len(self.unit_embeddings.weight))
+        spread = self.prior_spread.clamp(_NARROWEST, _WIDEST)
+        return gaussian_log_density(theta[:, None], self.prior_mean.weight[None], spread[None])

@@ -1,0 +1,88 @@
+"""Neural operators that models are put together from."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class GatedTransition(nn.Module):
+    """The paper's gated transition (its equation 3): a state moves along a label, as much as a gate lets it."""
+
+    def __init__(self, state_dimension: int, label_dimension: int, dimension: int) -> None:
+        super().__init__()
+        self.enter = nn.Linear(state_dimension, dimension)  # W_p, b_p
+        self.label_gates = nn.Linear(label_dimension, 3 * dimension)  # W_z, W_r, W_h and their biases
+        self.state_gates = nn.Linear(dimension, 2 * dimension, bias=False)  # U_z, U_r
+        self.candidate = nn.Linear(dimension, dimension, bias=False)  # U_h
+
+    def forward(self, state: Tensor, label: Tensor) -> Tensor:  # (..., s), (..., l) -> (..., d)
+        """θ = (1 - z) ⊙ p + z ⊙ t; a label of (b, 1, l) moves all rows of a state of (b, n, s)."""
+        entered = self.enter(state)
+        update, reset, proposal = self.label_gates(label).chunk(3, dim=-1)
+        update_state, reset_state = self.state_gates(entered).chunk(2, dim=-1)
+        gate = torch.sigmoid(update + update_state)
+        kept = torch.sigmoid(reset + reset_state) * entered
+        return torch.lerp(entered, torch.tanh(proposal + self.candidate(kept)), gate)
+
+
+class Attention(nn.Module):
+    """Scaled dot-product attention among the rows of a small set."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__()
+        self.projections = nn.Linear(dimension, 3 * dimension, bias=False)  # W_q, W_k, W_v
+
+    def forward(self, rows: Tensor) -> Tensor:  # (b, n, d) -> (b, n, d)
+        """Softmax(QKᵀ/√d) V."""
+        query, key, value = self.projections(rows).chunk(3, dim=-1)
+        weights = torch.softmax(query @ key.transpose(1, 2) * query.shape[-1] ** -0.5, dim=-1)
+        return weights @ value
+
+
+class FeedForward(nn.Module):
+    """Two layers with a ReLU between."""
+
+    def __init__(self, dimension: int, dropout: float) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(dimension, dimension), nn.ReLU(), nn.Dropout(dropout), nn.Linear(dimension, dimension)
+        )
+
+    def forward(self, rows: Tensor) -> Tensor:  # (..., d) -> (..., d)
+        """The transformed rows."""
+        return self.layers(rows)
+
+
+class SetOperator(nn.Module):
+    """A function of a set of states: attention among them, an MLP, and their mean (the paper's DeepSet)."""
+
+    def __init__(self, dimension: int, dropout: float) -> None:
+        super().__init__()
+        self.attention = Attention(dimension)
+        self.feed_forward = FeedForward(dimension, dropout)
+
+    def forward(self, states: Tensor) -> Tensor:  # (b, n, d) -> (b, d)
+        """One state for the set, whatever the order of its members."""
+        return self.feed_forward(self.attention(states)).mean(dim=1)
+
+
+# Up to this many vectors are looked up by a matrix product: on a GPU its gradient is one too, where that of a lookup
+# would add thousands of rows into a few places.
+_FEW = 64
+
+
+class Embedding(nn.Module):
+    """Vectors of about unit length, one for each id."""
+
+    def __init__(self, count: int, dimension: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.count = max(count, 1)
+        self.weight = nn.Parameter(torch.randn(self.count, dimension, generator=generator) * dimension**-0.5)
+
+    def forward(self, ids: Tensor) -> Tensor:  # (n,) -> (n, d)
+        """The vectors of some ids."""
+        if self.count > _FEW:
+            return nn.functional.embedding(ids, self.weight)
+        one_hot = ids[:, None] == torch.arange(self.count, device=ids.device, dtype=ids.dtype)
+        return one_hot.to(self.weight.dtype) @ self.weight

@@ -1,0 +1,208 @@
+"""A query model: a backbone with or without number reasoning, as a meaning of the query algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from kgreckon.errors import UserError
+from kgreckon.models.backbone import Backbone, Geometry, backbone
+from kgreckon.models.losses import smoothed_cross_entropy
+from kgreckon.models.numbers import NumberReasoning, Values
+from kgreckon.query import SEVEN, Batch, interpret
+
+NUMBER_FORMS = ("baseline", "dice", "sinusoidal")
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What a model is made of. Each setting has a default and a sentence."""
+
+    model: str = field(default="query2particles", metadata={"help": "The backbone: gqe, query2box or query2particles."})
+    numbers: str = field(
+        default="sinusoidal", metadata={"help": "Numbers as entities (baseline), or encoded: dice or sinusoidal."}
+    )
+    dimension: int = field(default=300, metadata={"help": "The length of every embedding."})
+    particles: int = field(default=5, metadata={"help": "Particles of Query2Particles."})
+    dropout: float = field(default=0.3, metadata={"help": "Dropout inside the operators."})
+    box_score: str = field(
+        default="inner", metadata={"help": "Query2Box's score: the largest inner product inside the box, or l1."}
+    )
+    value_loss: str = field(
+        default="softmax", metadata={"help": "The loss on numbers: the paper's map, or the released code's softmax."}
+    )
+    learn_values: bool = field(default=True, metadata={"help": "Learn a vector for each value beside its encoding."})
+    type_prior: bool = field(default=True, metadata={"help": "The prior of θ given the unit, in the map loss."})
+    entity_smoothing: float = field(default=0.1, metadata={"help": "Label smoothing over entities."})
+    value_smoothing: float = field(default=0.3, metadata={"help": "Label smoothing over values."})
+
+    def check(self) -> None:
+        """Raise a UserError where a setting cannot be meant."""
+        backbone(self.model)
+        _one_of("numbers", self.numbers, NUMBER_FORMS)
+        _one_of("box_score", self.box_score, ("inner", "l1"))
+        _one_of("value_loss", self.value_loss, ("map", "softmax"))
+        for name in ("dimension", "particles"):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} must be at least 1")
+        for name in ("dropout", "entity_smoothing", "value_smoothing"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UserError(f"{name} must be at least 0 and below 1")
+
+
+def _one_of(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise UserError(f"{name} cannot be {value!r}: choose {', '.join(choices)}")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many of everything the graph has."""
+
+    entities: int
+    relations: int  # both directions
+    attributes: int
+    values: int
+
+
+class QueryModel(nn.Module):
+    """Encodes queries as sets and scores every candidate (kgreckon.query.Semantics over batches of tensors).
+
+    In the baseline, values are entities: nodes after the entities; attributes and comparisons are relations after the
+    relations. Otherwise number reasoning takes over wherever a query speaks of numbers.
+    """
+
+    def __init__(self, settings: ModelSettings, sizes: Sizes, values: Values, generator: torch.Generator) -> None:
+        super().__init__()
+        settings.check()
+        self.settings, self.sizes = settings, sizes
+        self.is_baseline = settings.numbers == "baseline"
+        extra_nodes = sizes.values if self.is_baseline else 0
+        extra_relations = 2 * sizes.attributes + len(SEVEN) if self.is_baseline else 0
+        geometry = Geometry(
+            num_nodes=sizes.entities + extra_nodes,
+            num_relations=sizes.relations + extra_relations,
+            dimension=settings.dimension,
+            dropout=settings.dropout,
+            particles=settings.particles,
+            box_score=settings.box_score,
+            generator=generator,
+        )
+        self.backbone = backbone(settings.model)(geometry)
+        self.number_reasoning = (
+            None
+            if self.is_baseline
+            else NumberReasoning(
+                values=values,
+                encoding=settings.numbers,
+                flat_dimension=self.backbone.flat_dimension,
+                dimension=settings.dimension,
+                num_attributes=sizes.attributes,
+                num_comparisons=len(SEVEN),
+                dropout=settings.dropout,
+                value_loss=settings.value_loss,
+                learn_values=settings.learn_values,
+                type_prior=settings.type_prior,
+                generator=generator,
+            )
+        )
+
+    # ------------------------------------------------------------------------------------------------- semantics
+
+    def entity(self, entities: Tensor) -> Tensor:
+        """The sets of one entity each."""
+        return self.backbone.node(entities)
+
+    def number(self, rows: Tensor) -> Tensor:
+        """The sets of one number each."""
+        if self.number_reasoning is None:
+            return self.backbone.node(rows + self.sizes.entities)
+        return self.number_reasoning.number(rows)
+
+    def follow(self, relations: Tensor, of: Tensor) -> Tensor:
+        """The entities that the relation leads to."""
+        return self.backbone.follow(relations, of)
+
+    def value_of(self, attributes: Tensor, of: Tensor) -> Tensor:
+        """The values of the attribute."""
+        if self.number_reasoning is None:
+            return self.backbone.follow(self.sizes.relations + attributes, of)
+        return self.number_reasoning.value_of(attributes, self.backbone.flatten(of))
+
+    def having_value(self, attributes: Tensor, of: Tensor) -> Tensor:
+        """The entities whose attribute takes such a value."""
+        if self.number_reasoning is None:
+            return self.backbone.follow(self.sizes.relations + self.sizes.attributes + attributes, of)
+        return self.backbone.unflatten(self.number_reasoning.having_value(attributes, of))
+
+    def compare(self, comparisons: Tensor, of: Tensor) -> Tensor:
+        """The values in that relation to one of these."""
+        if self.number_reasoning is None:
+            return self.backbone.follow(self.sizes.relations + 2 * self.sizes.attributes + comparisons, of)
+        return self.number_reasoning.compare(comparisons, of)
+
+    def intersect(self, parts: Sequence[Tensor], numbers: bool) -> Tensor:
+        """What all parts share."""
+        return self._logic(numbers).intersect(list(parts))
+
+    def unite(self, parts: Sequence[Tensor], numbers: bool) -> Tensor:
+        """What any part holds."""
+        return self._logic(numbers).unite(list(parts))
+
+    def complement(self, of: Tensor, numbers: bool) -> Tensor:
+        """What the set does not hold."""
+        return self._logic(numbers).complement(of)
+
+    def _logic(self, numbers: bool) -> Backbone | NumberReasoning:
+        return self.number_reasoning if numbers and self.number_reasoning is not None else self.backbone
+
+    def stack(self, ids: Sequence[Tensor]) -> Tensor:
+        """The ids of some batches, one batch after the other: fewer and larger operations."""
+        return torch.cat(list(ids))
+
+    def unstack(self, of: Tensor, count: int) -> Sequence[Tensor]:
+        """The states of each batch that was stacked."""
+        return of.chunk(count)
+
+    # --------------------------------------------------------------------------------------- scores and the loss
+
+    def encode(self, batch: Batch) -> Tensor:
+        """The state of each query of a batch whose ids are a tensor on the model's device."""
+        return interpret(batch, self)  # type: ignore[arg-type]  # ids are tensors here
+
+    def scores(
+        self, state: Tensor, numbers: bool, candidates: Tensor | None = None
+    ) -> Tensor:  # state, (c,) -> (b, candidates)
+        """How well each candidate belongs: all entities, all values, or some of them."""
+        entities = self.sizes.entities
+        if not numbers:
+            return self.backbone.scores(state, slice(0, entities) if candidates is None else candidates)
+        if self.number_reasoning is None:
+            return self.backbone.scores(state, slice(entities, None) if candidates is None else candidates + entities)
+        return self.number_reasoning.scores(state, slice(None) if candidates is None else candidates)
+
+    def loss(self, batch: Batch, positives: Tensor, negatives: int = 0) -> Tensor:  # (b,) -> ()
+        """The mean loss of one positive answer for each query: a softmax over candidates, or the MAP loss.
+
+        The candidates are all there are or, with `negatives`, so many random ones and the positives of the batch.
+        """
+        state = self.encode(batch)
+        numbers = batch.shape.denotes_numbers
+        if numbers and self.number_reasoning is not None and self.settings.value_loss == "map":
+            return self.number_reasoning.map_loss(state, positives).mean()
+        smoothing = self.settings.value_smoothing if numbers else self.settings.entity_smoothing
+        total = self.sizes.values if numbers else self.sizes.entities
+        if not negatives or negatives + len(positives) >= total:
+            return smoothed_cross_entropy(self.scores(state, numbers).float(), positives, smoothing)
+        random = torch.randint(total, (negatives,), device=positives.device)
+        candidates = torch.cat([positives, random])
+        own = torch.arange(len(positives), device=positives.device)
+        scores = self.scores(state, numbers, candidates).float()
+        # A query's own answer may stand among the others' again: there it is no negative.
+        again = positives[:, None] == candidates[None]
+        again[own, own] = False
+        return cross_entropy(scores.masked_fill(again, -1e4), own)

@@ -1,0 +1,1 @@
+"""What the command line shows: tables to stdout, progress and remarks to stderr."""

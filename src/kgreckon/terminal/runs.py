@@ -1,0 +1,107 @@
+"""Runs: the progress of a training, evaluations, and runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich import progress as bars
+from rich.console import Console
+
+from kgreckon.terminal.tables import notes, print_table
+from kgreckon.training.comparing import Row
+from kgreckon.training.loop import TrainingProgress
+
+
+class TrainingBar(TrainingProgress):
+    """A bar on stderr: loss, queries a second, the last validation, and the time that is left."""
+
+    def __init__(self) -> None:
+        self._bars = bars.Progress(
+            bars.TextColumn("step"),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TextColumn("{task.fields[text]}"),
+            bars.TimeRemainingColumn(),
+            console=notes(),
+        )
+        self._task = bars.TaskID(0)
+        self._validation = ""
+
+    def __enter__(self) -> TrainingBar:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+    def begin(self, step: int, steps: int) -> None:
+        """The bar appears."""
+        self._task = self._bars.add_task("training", total=steps, completed=step, text="")
+
+    def report(self, step: int, loss: float, queries_per_second: float) -> None:
+        """The bar moves."""
+        text = f"loss {loss:.3f}  {queries_per_second:,.0f} queries/s{self._validation}"
+        self._bars.update(self._task, completed=step, text=text)
+
+    def validated(self, step: int, mrr: float, best: bool) -> None:
+        """The last validation stands beside the bar."""
+        self._validation = f"  validation MRR {mrr:.2f}{' (best)' if best else ''}"
+
+
+class RankingBar:
+    """A count on stderr of the queries that are ranked."""
+
+    def __init__(self) -> None:
+        self._bars = bars.Progress(
+            bars.TextColumn("ranked"), bars.MofNCompleteColumn(), bars.TextColumn("queries"), bars.TimeElapsedColumn(),
+            console=notes(),
+        )  # fmt: skip
+        self._task = self._bars.add_task("ranking", total=None)
+
+    def __enter__(self) -> RankingBar:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+    def advance(self, count: int) -> None:
+        """So many more."""
+        self._bars.advance(self._task, count)
+
+
+_METRICS = ("queries", "mrr", "hits_at_1", "hits_at_3", "hits_at_10")
+_METRIC_NAMES = ("queries", "MRR", "H@1", "H@3", "H@10")
+
+
+def print_evaluation(result: dict[str, Any], optimistic: bool, out: Console) -> None:
+    """The tables of an evaluation: entity targets first, number targets in a table of their own."""
+    metrics = (*_METRICS, "optimistic_mrr") if optimistic else _METRICS
+    names = (*_METRIC_NAMES, "MRR, optimistic") if optimistic else _METRIC_NAMES
+
+    def row(name: str, found: dict[str, float] | None) -> list[object]:
+        cells = [] if found is None else [found["queries"], *(f"{found[metric]:.2f}" for metric in metrics[1:])]
+        return [name, *(cells or [None] * len(metrics))]
+
+    for target, title in (("entity_targets", "Queries for entities"), ("number_targets", "Queries for numbers")):
+        part = result[target]
+        rows = [row(name, found) for name, found in part["by_type"].items()]
+        rows += [row(name.replace("_", " "), part[name]) for name in ("without_numbers", "touching_numbers", "all")]
+        print_table(out, f"{title}: {result['split']} split, percent", ("graph", *names), rows)
+    errors = result["number_targets"]["absolute_error_of_the_best_value"]
+    if errors:
+        cells = [(unit, each["queries"], float(each["median"]), float(each["mean"])) for unit, each in errors.items()]
+        print_table(out, "Absolute error of the best value", ("unit", "queries", "median", "mean"), cells)
+    out.print(f"{result['queries']:,} queries in {result['seconds']:.1f} s", style="dim")
+
+
+def print_comparison(rows: Sequence[Row], out: Console) -> None:
+    """Runs side by side, queries for entities."""
+    types = list(dict.fromkeys(kind for row in rows for kind in row.by_type))
+    cells = [
+        (row.name, *(f"{value:.2f}" for value in (row.mrr, row.hits_at_1, row.hits_at_3, row.hits_at_10)),
+         *(f"{row.by_type[kind]:.2f}" if kind in row.by_type else "-" for kind in types))
+        for row in rows
+    ]  # fmt: skip
+    print_table(out, "Queries for entities, percent", ("graph", "MRR", "H@1", "H@3", "H@10", *types), cells)

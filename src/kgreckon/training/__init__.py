@@ -1,0 +1,20 @@
+"""Training: queries on the device, captured steps, the loop, run folders, and the evaluation of a run."""
+
+from kgreckon.training.evaluating import Evaluation, evaluate, evaluate_model
+from kgreckon.training.loop import TrainingProgress, resume, train
+from kgreckon.training.run_folder import Run, is_run_folder
+from kgreckon.training.settings import PRESETS, RunSettings, parse_assignments
+
+__all__ = [
+    "PRESETS",
+    "Evaluation",
+    "Run",
+    "RunSettings",
+    "TrainingProgress",
+    "evaluate",
+    "evaluate_model",
+    "is_run_folder",
+    "parse_assignments",
+    "resume",
+    "train",
+]

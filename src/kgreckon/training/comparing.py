@@ -1,0 +1,69 @@
+"""Runs side by side, and beside the paper's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kgreckon.benchmark.format import read_json
+from kgreckon.benchmark.presets import PRESETS, paper_tables
+from kgreckon.errors import UserError
+from kgreckon.training.run_folder import Run
+
+_PAPER_NAMES = {"gqe": "GQE", "query2box": "Q2B", "query2particles": "Q2P"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model's numbers for queries with an entity as target, in percent."""
+
+    name: str
+    mrr: float
+    hits_at_1: float
+    hits_at_3: float
+    hits_at_10: float
+    by_type: dict[str, float]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return asdict(self)
+
+
+def compare_runs(folders: Sequence[Path], split: str = "test") -> list[Row]:
+    """A row for each run, after the paper's for the same model and benchmark where there is one."""
+    rows: list[Row] = []
+    for folder in folders:
+        run = Run.open(folder)
+        path = run.folder / f"{split}_metrics.json"
+        if not path.is_file():
+            raise UserError(f"{path} is missing: first run kgreckon evaluate {folder} --split {split}")
+        paper = paper_row(run)
+        if paper is not None and paper not in rows:
+            rows.append(paper)
+        rows.append(_row(str(folder), read_json(path)["entity_targets"]))
+    return rows
+
+
+def _row(name: str, table: dict[str, Any]) -> Row:
+    overall = table["all"]
+    by_type = {kind: metrics["mrr"] for kind, metrics in table["by_type"].items() if metrics is not None}
+    return Row(name, overall["mrr"], overall["hits_at_1"], overall["hits_at_3"], overall["hits_at_10"], by_type)
+
+
+def paper_row(run: Run) -> Row | None:
+    """The paper's numbers for the run's model, numbers and benchmark."""
+    preset = PRESETS.get(run.header.get("preset") or "")
+    settings = run.settings.model
+    if preset is None or settings.model not in _PAPER_NAMES:
+        return None
+    wanted = (preset.dataset, _PAPER_NAMES[settings.model], settings.numbers)
+    tables = paper_tables()
+    overall, by_type = (
+        next(row for row in tables[name] if (row["dataset"], row["backbone"], row["values"]) == wanted)
+        for name in ("overall", "by_type")
+    )
+    hits = [overall[f"hits_at_{count}"] for count in (1, 3, 10)]
+    name = f"paper: {preset.dataset} {settings.model} {settings.numbers}"
+    return Row(name, overall["mrr"], hits[0], hits[1], hits[2], by_type["mrr"])

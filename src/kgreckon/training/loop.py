@@ -1,0 +1,178 @@
+"""The training loop, written once for a CPU and a GPU: the host chooses the next type and launches, no more."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+
+from kgreckon.benchmark import Benchmark, Split
+from kgreckon.errors import UserError
+from kgreckon.training.data import model_for, training_queries
+from kgreckon.training.evaluating import device_for, evaluate_model
+from kgreckon.training.run_folder import BEST, LAST, Run, restore_state, state_tensors
+from kgreckon.training.settings import RunSettings
+from kgreckon.training.steps import Steps
+
+
+class TrainingProgress:
+    """What a training tells of itself; the default says nothing."""
+
+    def begin(self, step: int, steps: int) -> None:
+        """Training starts at a step."""
+
+    def report(self, step: int, loss: float, queries_per_second: float) -> None:
+        """So far, with the mean loss since the last report."""
+
+    def validated(self, step: int, mrr: float, best: bool) -> None:
+        """A validation is done."""
+
+
+@dataclass
+class _Counters:
+    """Where a training stands."""
+
+    step: int = 0
+    best_mrr: float = -1.0
+    best_step: int = 0
+
+
+def train(
+    benchmark: str | Path | Benchmark,
+    folder: str | Path,
+    settings: RunSettings | None = None,
+    progress: TrainingProgress | None = None,
+) -> Run:
+    """Train a model on a benchmark into a new run folder."""
+    opened = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
+    run = Run.create(Path(folder), opened, settings or RunSettings())
+    return _Trainer(run, opened, progress or TrainingProgress()).run_to_the_end(resume=False)
+
+
+def resume(folder: str | Path, benchmark: Path | None = None, progress: TrainingProgress | None = None) -> Run:
+    """Go on with a run where its last checkpoint stood."""
+    run = Run.open(folder)
+    return _Trainer(run, run.benchmark(benchmark), progress or TrainingProgress()).run_to_the_end(resume=True)
+
+
+class _Trainer:
+    """One training, from its first step or its last checkpoint to its end."""
+
+    def __init__(self, run: Run, benchmark: Benchmark, progress: TrainingProgress) -> None:
+        self.run, self.benchmark, self.progress = run, benchmark, progress
+        self.settings = run.settings.training
+        self.device = device_for(self.settings.device)
+        self.precision = self.settings.precision
+        if self.precision == "auto":
+            self.precision = "tf32" if self.device.type == "cuda" else "float32"
+        torch.set_float32_matmul_precision("highest" if self.precision == "float32" else "high")
+
+    def run_to_the_end(self, resume: bool) -> Run:
+        """Take all steps that are left."""
+        devices = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(
+            devices
+        ):  # dropout draws from torch's own generators; they are given back as they were
+            torch.manual_seed(self.settings.seed)
+            self._run(resume)
+        return self.run
+
+    def _run(self, resume: bool) -> None:
+        settings = self.settings
+        queries = training_queries(self.benchmark, self.device)
+        if not queries:
+            raise UserError(f"{self.benchmark.folder} has no training queries")
+        generator = torch.Generator().manual_seed(settings.seed)
+        self.model = model_for(self.benchmark, self.run.settings.model, generator).to(self.device)
+        mixed = self.precision == "bf16"
+        rate, negatives = settings.learning_rate, settings.negatives
+        self.steps = Steps(self.model, queries, settings.batch_size, rate, True, mixed, negatives)
+        counters = _Counters()
+        if resume and (self.run.folder / LAST).is_file():
+            tensors = self.run.tensors(LAST, self.device)
+            counters = _Counters(**restore_state(self.model, self.steps.optimizer, tensors))
+            self.run.forget_after(counters.step)
+        self.steps.prepare()
+        shares = np.array([len(each) for each in queries], dtype=np.float64)
+        self._take_steps(counters, shares / shares.sum())
+
+    def _take_steps(self, counters: _Counters, shares: np.ndarray) -> None:
+        settings = self.settings
+        self.progress.begin(counters.step, settings.steps)
+        total = torch.zeros((), device=self.device)
+        since, clock = 0, perf_counter()
+        writer = _event_writer(self.run.folder)
+        while counters.step < settings.steps:
+            place = self._choose(counters.step, shares)
+            self._set_learning_rate(counters.step)
+            self.model.train()
+            total += self.steps.run(place)
+            counters.step += 1
+            since += 1
+            step = counters.step
+            ends = step == settings.steps
+            if step % settings.report_every == 0 or ends:
+                loss = float(total) / since
+                if not math.isfinite(loss):
+                    self._stop_at(step, shares)
+                rate = since * settings.batch_size / (perf_counter() - clock)
+                self.run.record({"step": step, "loss": loss, "queries_per_second": rate})
+                writer.add_scalar("loss", loss, step)
+                self.progress.report(step, loss, rate)
+                total.zero_()
+                since, clock = 0, perf_counter()
+            if (settings.validate_every and step % settings.validate_every == 0) or ends:
+                self._validate(counters, writer)
+                clock = perf_counter()
+            if step % settings.checkpoint_every == 0 or ends:
+                self.run.save(LAST, state_tensors(self.model, self.steps.optimizer, vars(counters)))
+                clock = perf_counter() if since == 0 else clock
+        writer.close()
+
+    def _choose(self, step: int, shares: np.ndarray) -> int:
+        """The type of a step, in proportion to its queries: the same whenever the step is taken."""
+        return int(np.random.default_rng([self.settings.seed, step]).choice(len(shares), p=shares))
+
+    def _set_learning_rate(self, step: int) -> None:
+        """Constant, then falling to nothing over the last share of the steps."""
+        decay, steps = self.settings.decay, self.settings.steps
+        if decay:
+            left = (steps - step) / (decay * steps)
+            self.steps.learning_rate.fill_(self.settings.learning_rate * min(1.0, left))
+
+    def _validate(self, counters: _Counters, writer: Any) -> None:
+        per_type = self.settings.validation_queries
+        evaluation = evaluate_model(self.model, self.benchmark, Split.VALID, self.device, per_type)
+        mrr = evaluation.mean_mrr()
+        best = mrr > counters.best_mrr
+        self.run.record({"step": counters.step, "validation_mrr": mrr, "seconds": evaluation.seconds})
+        writer.add_scalar("validation MRR", mrr, counters.step)
+        if best:
+            counters.best_mrr, counters.best_step = mrr, counters.step
+            self.run.save(BEST, {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()})
+        self.progress.validated(counters.step, mrr, best)
+
+    def _stop_at(self, step: int, shares: np.ndarray) -> None:
+        """Name the type whose loss is not finite: the first among those since the last report."""
+        first = max(0, step - self.settings.report_every)
+        for taken in range(first, step):
+            place = self._choose(taken, shares)
+            if not math.isfinite(float(self.steps._losses[place])):
+                queries = self.steps.queries[place]
+                raise UserError(
+                    f"the loss is not finite by step {step}, on queries of type {queries.type}, {queries.shape}: "
+                    f"lower the learning rate ({self.settings.learning_rate}); the last checkpoint is kept"
+                )
+        raise UserError(f"the loss is not finite by step {step}: lower the learning rate")
+
+
+def _event_writer(folder: Path) -> Any:
+    """TensorBoard's writer of events."""
+    from torch.utils.tensorboard import SummaryWriter
+
+    return SummaryWriter(str(folder / "events"))

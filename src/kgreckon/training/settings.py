@@ -1,0 +1,135 @@
+"""Settings of a run: every one has a default and a sentence, and lives in the run folder; unknown ones are errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from kgreckon.errors import UserError, unknown_name
+from kgreckon.models import ModelSettings
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a model is trained."""
+
+    batch_size: int = field(default=1024, metadata={"help": "Queries in a step, all of one specific type."})
+    negatives: int = field(
+        default=0,
+        metadata={"help": "Random candidates in the softmax beside the batch's answers; 0 for all there are."},
+    )
+    steps: int = field(default=20_000, metadata={"help": "Training steps."})
+    learning_rate: float = field(default=1e-3, metadata={"help": "Adam's learning rate."})
+    decay: float = field(
+        default=0.0, metadata={"help": "Share of the steps at the end over which the rate falls to 0."}
+    )
+    validate_every: int = field(default=5_000, metadata={"help": "Steps between validations; 0 for only at the end."})
+    validation_queries: int = field(default=500, metadata={"help": "Validation queries of each type; 0 for all."})
+    checkpoint_every: int = field(default=1_000, metadata={"help": "Steps between checkpoints."})
+    report_every: int = field(default=50, metadata={"help": "Steps between lines of metrics."})
+    precision: str = field(default="auto", metadata={"help": "float32, tf32, bf16, or auto: tf32 on a GPU."})
+    device: str = field(default="auto", metadata={"help": "cpu, cuda, or auto."})
+    seed: int = field(default=0, metadata={"help": "The same seed gives the same run on a CPU."})
+
+    def check(self) -> None:
+        """Raise a UserError where a setting cannot be meant."""
+        for name in ("batch_size", "steps", "checkpoint_every", "report_every"):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} must be at least 1")
+        for name in ("negatives", "validate_every", "validation_queries", "seed"):
+            if getattr(self, name) < 0:
+                raise UserError(f"{name} must not be negative")
+        if not 0 < self.learning_rate < 10:
+            raise UserError("learning_rate must be above 0 and below 10")
+        if not 0 <= self.decay <= 1:
+            raise UserError("decay must be between 0 and 1")
+        for name, choices in (("precision", ("auto", "float32", "tf32", "bf16")), ("device", ("auto", "cpu", "cuda"))):
+            if getattr(self, name) not in choices:
+                raise UserError(f"{name} cannot be {getattr(self, name)!r}: choose {', '.join(choices)}")
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """All settings of a run."""
+
+    model: ModelSettings = field(default_factory=ModelSettings)
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+
+    def check(self) -> None:
+        """Raise a UserError where a setting cannot be meant."""
+        self.model.check()
+        self.training.check()
+
+    def as_json(self) -> dict[str, dict[str, Any]]:
+        """The settings as the run folder holds them."""
+        return {"model": asdict(self.model), "training": asdict(self.training)}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> RunSettings:
+        """The settings that a run folder holds."""
+        return RunSettings.choose({**data.get("model", {}), **data.get("training", {})})
+
+    @staticmethod
+    def choose(values: dict[str, Any]) -> RunSettings:
+        """The defaults with some settings changed, by name; text is read as the setting's type."""
+        known = {each.name: each for each in (*fields(ModelSettings), *fields(TrainingSettings))}
+        for name in values:
+            if name not in known:
+                raise unknown_name("setting", name, known)
+        typed = {name: _typed(name, value, known[name].type) for name, value in values.items()}
+        of_model = {each.name for each in fields(ModelSettings)}
+        settings = RunSettings(
+            ModelSettings(**{name: value for name, value in typed.items() if name in of_model}),
+            TrainingSettings(**{name: value for name, value in typed.items() if name not in of_model}),
+        )
+        settings.check()
+        return settings
+
+
+# The settings of the released implementation, with its number of steps.
+PAPER: dict[str, Any] = {"batch_size": 1024, "learning_rate": 1e-3, "steps": 370_000, "dimension": 300}
+# Small enough for a CPU and a graph of some ten thousand entities.
+SMALL: dict[str, Any] = {
+    "dimension": 64,
+    "batch_size": 512,
+    "negatives": 512,
+    "steps": 2_500,
+    "dropout": 0.1,
+    "learning_rate": 1e-2,
+    "decay": 0.5,
+    "validate_every": 1_000,
+    "validation_queries": 100,
+    "checkpoint_every": 500,
+}
+PRESETS = {"paper": PAPER, "small": SMALL}
+
+
+def parse_assignments(texts: Iterable[str]) -> dict[str, str]:
+    """The settings that some `key=value` texts name."""
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UserError(f"expected key=value, not {text!r}")
+        values[name.strip()] = value.strip()
+    return values
+
+
+def _typed(name: str, value: Any, kind: Any) -> Any:
+    """A value as the type that the setting is declared with."""
+    try:
+        if kind == "bool":
+            if isinstance(value, bool):
+                return value
+            return {"true": True, "false": False, "1": True, "0": False}[str(value).lower()]
+        if kind == "int":
+            number = float(value)
+            if not number.is_integer() or isinstance(value, bool):
+                raise ValueError
+            return int(number)
+        if kind == "float":
+            return float(value)
+    except (ValueError, KeyError, TypeError, OverflowError):
+        raise UserError(f"{name} must be a {kind}, not {value!r}") from None
+    return str(value)

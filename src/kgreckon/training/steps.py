@@ -1,0 +1,105 @@
+"""Training steps: on a GPU each specific type's step is captured once as a CUDA graph and then only replayed."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from kgreckon.models import QueryModel
+from kgreckon.training.data import DeviceQueries
+
+_WARM_UP = 2
+
+
+class Steps:
+    """One function for each specific type: draw a batch, compute the loss, change the weights.
+
+    `learning_rate` is a tensor on the device, so that a captured step sees its changes.
+    """
+
+    def __init__(
+        self,
+        model: QueryModel,
+        queries: list[DeviceQueries],
+        batch_size: int,
+        learning_rate: float,
+        capture: bool,
+        mixed_precision: bool = False,
+        negatives: int = 0,
+    ) -> None:
+        self.model, self.queries, self.batch_size = model, queries, batch_size
+        self.mixed_precision, self.negatives = mixed_precision, negatives
+        self.device = queries[0].ids.device
+        self.learning_rate = torch.tensor(learning_rate, device=self.device)
+        cuda = self.device.type == "cuda"
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=self.learning_rate, fused=True, capturable=cuda)
+        self._losses = [torch.zeros((), device=self.device) for _ in queries]
+        self._captured: list[torch.cuda.CUDAGraph] | None = None
+        self._wants_capture = capture and cuda
+
+    def prepare(self) -> None:
+        """Capture every type's step; weights, optimizer and random numbers are left as they were."""
+        if not self._wants_capture or self._captured is not None:
+            return
+        self.model.train()
+        _touch_optimizer(self.optimizer)
+        kept = [tensor.clone() for tensor in self._state()]
+        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        pool = torch.cuda.graph_pool_handle()
+        captured = []
+        random_state = torch.cuda.get_rng_state(self.device)
+        for place in range(len(self.queries)):
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                for _ in range(_WARM_UP if place == 0 else 1):
+                    self._step(place)
+            torch.cuda.current_stream().wait_stream(stream)
+            graph = torch.cuda.CUDAGraph()
+            self.optimizer.zero_grad(set_to_none=True)
+            with torch.cuda.graph(graph, pool=pool, stream=stream):
+                self._losses[place] = self._step(place)
+            captured.append(graph)
+        self._captured = captured
+        for tensor, old in zip(self._state(), kept, strict=True):
+            tensor.copy_(old)
+        torch.cuda.set_rng_state(random_state, self.device)
+
+    def run(self, place: int) -> Tensor:
+        """One step on the type at `place`; the loss stays on the device and holds until that type's next step."""
+        if self._captured is not None:
+            self._captured[place].replay()
+        else:
+            self._losses[place] = self._step(place)
+        return self._losses[place]
+
+    def _step(self, place: int) -> Tensor:
+        self.optimizer.zero_grad(set_to_none=True)
+        batch, positives = self.queries[place].draw(self.batch_size)
+        # The cache of cast weights must not outlive a capture.
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision, cache_enabled=False):
+            loss = self.model.loss(batch, positives, self.negatives)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        return loss.detach()
+
+    def _state(self) -> list[Tensor]:
+        tensors: list[Tensor] = [*self.model.parameters()]
+        for state in self.optimizer.state.values():
+            tensors += [value for value in state.values() if isinstance(value, Tensor)]
+        return [tensor.data for tensor in tensors]
+
+
+def _touch_optimizer(optimizer: torch.optim.Adam) -> None:
+    """Make the optimizer's state for every weight, with a step on gradients of zero that is then undone."""
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    kept = [weight.detach().clone() for weight in weights]
+    known = [{name: tensor.clone() for name, tensor in optimizer.state.get(weight, {}).items()} for weight in weights]
+    for weight in weights:
+        weight.grad = torch.zeros_like(weight)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    with torch.no_grad():
+        for weight, value, old in zip(weights, kept, known, strict=True):
+            weight.copy_(value)
+            for name, tensor in optimizer.state[weight].items():
+                tensor.copy_(old[name]) if old else tensor.zero_()

@@ -1,0 +1,93 @@
+"""Ranks and metrics: against a naive loop, with ties and filters."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgreckon.evaluation import QueryScores, filtered_ranks, summarise
+
+
+def naive_ranks(scores, easy, hard):
+    """For each query and hard answer: how many candidates that are no answer score higher, and how many equal."""
+    found = []
+    for query, (row, known, wanted) in enumerate(zip(scores, easy, hard, strict=True)):
+        others = [score for place, score in enumerate(row) if place not in known and place not in wanted]
+        for answer in wanted:
+            above = sum(score > row[answer] for score in others)
+            equal = sum(score == row[answer] for score in others)
+            found.append((query, 1 + above, 1 + above + equal))
+    return found
+
+
+@st.composite
+def problems(draw):
+    candidates, queries = draw(st.integers(2, 8)), draw(st.integers(1, 5))
+    score = st.sampled_from([-1.0, 0.0, 0.5, 2.0])  # few values, so that there are ties
+    scores = draw(
+        st.lists(st.lists(score, min_size=candidates, max_size=candidates), min_size=queries, max_size=queries)
+    )
+    easy, hard = [], []
+    for _ in range(queries):
+        places = draw(st.permutations(range(candidates)))
+        split = draw(st.integers(1, candidates))
+        count = draw(st.integers(1, split))
+        hard.append(sorted(places[:count]))
+        easy.append(sorted(places[count:split]))
+    return scores, easy, hard
+
+
+def pairs(answers):
+    query = [index for index, items in enumerate(answers) for _ in items]
+    return torch.tensor(query, dtype=torch.long), torch.tensor(
+        [i for items in answers for i in items], dtype=torch.long
+    )
+
+
+def ranked(scores, easy, hard):
+    return filtered_ranks(torch.tensor(scores), *pairs(easy), *pairs(hard))
+
+
+@given(problems())
+def test_ranks_equal_a_naive_loop(problem):
+    ranks = ranked(*problem)
+    found = list(zip(ranks.query.tolist(), ranks.best.tolist(), ranks.worst.tolist(), strict=True))
+    assert found == naive_ranks(*problem)
+
+
+@given(problems())
+def test_metrics_are_means_over_answers_then_over_queries(problem):
+    ranks = ranked(*problem)
+    queries = len(problem[0])
+    metrics = summarise(QueryScores.from_ranks(ranks, queries))
+    by_query = [[] for _ in range(queries)]
+    for query, best, worst in naive_ranks(*problem):
+        by_query[query].append((best + worst) / 2)
+    mrr = sum(sum(1 / rank for rank in own) / len(own) for own in by_query) / queries
+    hits = sum(sum(rank <= 3 for rank in own) / len(own) for own in by_query) / queries
+    assert metrics.mrr == pytest.approx(100 * mrr, rel=1e-5)
+    assert metrics.hits_at_3 == pytest.approx(100 * hits, rel=1e-5)
+    assert metrics.optimistic_mrr >= metrics.mrr - 1e-6
+
+
+def test_equal_scores_are_worth_the_middle_and_not_the_top():
+    ranks = ranked([[0.0] * 100], [[]], [[3]])
+    assert ranks.best.item() == 1 and ranks.worst.item() == 100 and ranks.realistic.item() == 50.5
+
+
+def test_random_scores_give_the_expected_mrr():
+    """With n other candidates, the mean reciprocal rank of a random score is H(n + 1) / (n + 1)."""
+    generator = torch.Generator().manual_seed(0)
+    queries, candidates = 20_000, 50
+    scores = torch.rand(queries, candidates, generator=generator)
+    place = torch.arange(queries)
+    none = torch.zeros(0, dtype=torch.long)
+    answer = torch.randint(candidates, (queries,), generator=generator)
+    ranks = filtered_ranks(scores, none, none, place, answer)
+    metrics = summarise(QueryScores.from_ranks(ranks, queries))
+    expected = sum(1 / rank for rank in range(1, candidates + 1)) / candidates
+    assert metrics.mrr == pytest.approx(100 * expected, rel=0.03)
+    assert metrics.hits_at_10 == pytest.approx(100 * 10 / candidates, rel=0.03)
+    assert math.isclose(metrics.mrr, metrics.optimistic_mrr, rel_tol=1e-6)

@@ -1,0 +1,245 @@
+"""Models: shapes and laws of every operator, encodings against their formulas, densities against torch's."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.distributions import Independent, Normal
+
+from kgreckon.errors import UserError
+from kgreckon.models import BACKBONES, NUMBER_FORMS, ModelSettings, QueryModel, Sizes, Values
+from kgreckon.models.encodings import dice, random_rotation, signed_log, sinusoidal
+from kgreckon.models.numbers import gaussian_log_density
+from kgreckon.models.particles import best_particle_scores
+from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape, specific_shapes
+
+SIZES = Sizes(entities=11, relations=6, attributes=3, values=9)
+CUSTOM = [
+    Shape.parse(text)
+    for text in (
+        "(rp,(rp,(rp,(e))))",
+        "(i,(rp,(e)),(n,(rap,(nv))))",
+        "(n,(ap,(n,(rp,(e)))))",
+        "(rp,(i,(u,(rp,(e)),(rap,(nv))),(rp,(e))))",
+        "(i,(ap,(e)),(n,(np,(nv))))",
+    )
+]
+SHAPES = [shape for general in GENERAL_TYPES.values() for shape in specific_shapes(general)] + CUSTOM
+LIMITS = {
+    Operator.ENTITY: SIZES.entities,
+    Operator.NUMBER: SIZES.values,
+    Operator.FOLLOW: SIZES.relations,
+    Operator.VALUE_OF: SIZES.attributes,
+    Operator.HAVING_VALUE: SIZES.attributes,
+    Operator.COMPARE: 7,
+}
+
+
+def values() -> Values:
+    numbers = torch.tensor([-5.0, 0.0, 0.5, 2.0, 100.0, 1.0, 10.0, 1e6, 2e6], dtype=torch.float64)
+    units = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, 1])
+    return Values.from_table(numbers, units, 2, torch.ones(9, dtype=torch.bool))
+
+
+def model(backbone="gqe", numbers="sinusoidal", **settings) -> QueryModel:
+    chosen = ModelSettings(model=backbone, numbers=numbers, **{"dimension": 12, "particles": 3, **settings})
+    return QueryModel(chosen, SIZES, values(), torch.Generator().manual_seed(0))
+
+
+def batch(shape: Shape, count: int = 5, seed: int = 0) -> Batch:
+    generator = torch.Generator().manual_seed(seed)
+    columns = [torch.randint(LIMITS[operator], (count,), generator=generator) for operator in shape.columns]
+    return Batch(shape, torch.stack(columns, dim=1))
+
+
+every_model = pytest.mark.parametrize("backbone", sorted(BACKBONES))
+every_form = pytest.mark.parametrize("numbers", NUMBER_FORMS)
+
+
+def test_the_three_backbones_are_registered():
+    assert set(BACKBONES) == {"gqe", "query2box", "query2particles"}
+
+
+@every_model
+@every_form
+def test_every_shape_runs_and_a_batch_of_one_equals_its_row(backbone, numbers):
+    asked = model(backbone, numbers).eval()
+    for shape in SHAPES:
+        together = batch(shape)
+        scores = asked.scores(asked.encode(together), shape.denotes_numbers)
+        assert scores.shape == (5, SIZES.values if shape.denotes_numbers else SIZES.entities)
+        assert scores.isfinite().all()
+        alone = asked.scores(asked.encode(together[2:3]), shape.denotes_numbers)
+        assert torch.allclose(alone[0], scores[2], atol=1e-4), shape
+
+
+@every_model
+@every_form
+def test_intersection_and_union_do_not_depend_on_order(backbone, numbers):
+    asked = model(backbone, numbers).eval()
+    for denotes_numbers in (False, True):
+        anchor = asked.number if denotes_numbers else asked.entity
+        parts = [anchor(torch.tensor([one, 1, 2])) for one in (3, 4, 5)]
+        for join in (asked.intersect, asked.unite):
+            forwards = asked.scores(join(parts, denotes_numbers), denotes_numbers)
+            backwards = asked.scores(join(parts[::-1], denotes_numbers), denotes_numbers)
+            assert torch.allclose(forwards, backwards, atol=1e-4)
+
+
+@every_model
+@every_form
+@pytest.mark.parametrize("value_loss", ["map", "softmax"])
+def test_gradients_reach_every_parameter(backbone, numbers, value_loss):
+    trained = model(backbone, numbers, value_loss=value_loss)
+    loss = sum(
+        trained.loss(batch(shape, 32, seed), torch.randint(9, (32,), generator=torch.Generator().manual_seed(seed)))
+        for seed, shape in enumerate(SHAPES)
+    )
+    loss.backward()
+    missing = [name for name, weight in trained.named_parameters() if weight.grad is None or not weight.grad.any()]
+    if numbers == "baseline":  # nothing is flattened where values are entities
+        missing = [name for name in missing if not name.startswith("backbone.pool")]
+    assert not missing
+
+
+@every_model
+def test_the_loss_is_that_of_a_smoothed_softmax(backbone):
+    trained = model(backbone, entity_smoothing=0.2).eval()
+    queries, positives = batch(Shape.parse("(rp,(e))")), torch.tensor([1, 2, 3, 4, 5])
+    scores = trained.scores(trained.encode(queries), False)
+    target = torch.full_like(scores, 0.2 / SIZES.entities)
+    target[torch.arange(5), positives] += 0.8
+    expected = -(target * scores.log_softmax(dim=1)).sum(dim=1).mean()
+    assert torch.allclose(trained.loss(queries, positives), expected, atol=1e-5)
+
+
+class TestQuery2Box:
+    def test_the_score_is_the_largest_inner_product_inside_the_box(self):
+        asked = model("query2box").eval()
+        box = asked.backbone.follow(torch.tensor([1]), asked.backbone.node(torch.tensor([2])))
+        center, offset = box[0, 0], box[0, 1]
+        assert (offset >= 0).all()
+        generator = torch.Generator().manual_seed(0)
+        points = asked.backbone.nodes.weight
+        inside = center + (2 * torch.rand(20_000, 12, generator=generator) - 1) * offset
+        best = (inside @ points.T).amax(dim=0)
+        corner = points @ center + points.abs() @ offset
+        assert (best <= corner + 1e-5).all()
+        assert torch.allclose(asked.scores(box, False)[0], corner + 0.02 * points @ center, atol=1e-5)
+
+    def test_the_l1_distance_is_zero_outside_only_within_the_box(self):
+        asked = model("query2box", box_score="l1").eval()
+        points = asked.backbone.nodes.weight.detach()
+        wide = torch.stack([points[3], torch.full((12,), 100.0)])[None]
+        scores = asked.scores(wide, False)[0]
+        assert torch.allclose(scores, -0.02 * (points - points[3]).abs().sum(dim=1), atol=1e-4)
+        assert scores.argmax() == 3
+
+
+class TestQuery2Particles:
+    @given(st.integers(1, 4), st.integers(0, 50))
+    def test_the_best_particle_and_its_gradient(self, particles, seed):
+        generator = torch.Generator().manual_seed(seed)
+        state = torch.randn(3, particles, 5, generator=generator, requires_grad=True)
+        points = torch.randn(7, 5, generator=generator, requires_grad=True)
+        weights = torch.randn(3, 7, generator=generator)
+        expected = torch.einsum("bkd,nd->bkn", state, points).amax(dim=1)
+        found = best_particle_scores(state, points)
+        assert torch.allclose(found, expected, atol=1e-5)
+        wanted = torch.autograd.grad((expected * weights).sum(), (state, points))
+        given_ = torch.autograd.grad((found * weights).sum(), (state, points))
+        assert all(torch.allclose(one, other, atol=1e-5) for one, other in zip(given_, wanted, strict=True))
+        with torch.no_grad():
+            assert torch.allclose(best_particle_scores(state, points), expected, atol=1e-5)
+
+
+class TestDensities:
+    def test_the_gaussian_is_torchs(self):
+        generator = torch.Generator().manual_seed(0)
+        points, mean, spread = (torch.randn(4, 6, generator=generator) for _ in range(3))
+        expected = Independent(Normal(mean, spread.exp()), 1).log_prob(points)
+        assert torch.allclose(gaussian_log_density(points, mean, spread), expected, atol=1e-5)
+
+    def test_scores_are_the_log_posterior_of_every_value(self):
+        numbers = model(value_loss="map").number_reasoning
+        theta = torch.randn(4, 24, generator=torch.Generator().manual_seed(1))
+        scores = numbers.scores(theta)
+        for row in range(SIZES.values):
+            one = numbers.log_density(theta, torch.full((4,), row))
+            assert torch.allclose(scores[:, row], one, rtol=1e-3, atol=1e-3)
+        assert torch.allclose(
+            numbers.map_loss(theta, torch.arange(4)), -scores[torch.arange(4), torch.arange(4)] / 12, atol=1e-3
+        )
+
+    def test_the_prior_is_a_gaussian_of_theta_for_each_type(self):
+        numbers = model(value_loss="map").number_reasoning
+        theta = torch.randn(4, 24, generator=torch.Generator().manual_seed(1))
+        prior = Independent(Normal(numbers.prior_mean.weight, numbers.prior_spread.exp()), 1)
+        expected = prior.log_prob(theta[:, None])
+        assert torch.allclose(numbers._log_prior(theta), expected, atol=1e-3)
+        assert not model(value_loss="map", type_prior=False).number_reasoning._log_prior(theta).any()
+
+
+class TestEncodings:
+    def test_the_signed_logarithm(self):
+        points = torch.tensor([-math.e, -1.0, -0.5, 0.0, 0.5, 1.0, math.e, 1e6], dtype=torch.float64)
+        expected = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, math.log(1e6) + 1]
+        assert torch.allclose(signed_log(points), torch.tensor(expected, dtype=torch.float64))
+
+    def test_sinusoidal_is_the_formula(self):
+        encoded = sinusoidal(torch.tensor([3.5, -2.0], dtype=torch.float64), 6)
+        for row, value in enumerate((3.5, -2.0)):
+            for place in range(6):
+                rate = 10000 ** ((place if place % 2 == 0 else place - 1) / 6)
+                expected = math.sin(value / rate) if place % 2 == 0 else math.cos(value / rate)
+                assert encoded[row, place].item() == pytest.approx(expected)
+
+    def test_dice_is_the_formula_before_the_rotation(self):
+        low, high = torch.zeros(3, dtype=torch.float64), torch.full((3,), 8.0, dtype=torch.float64)
+        points = torch.tensor([0.0, 2.0, 8.0], dtype=torch.float64)
+        encoded = dice(points, low, high, torch.eye(5, dtype=torch.float64))
+        for row, angle in enumerate((0.0, math.pi / 4, math.pi)):
+            expected = [math.sin(angle) ** power * math.cos(angle) for power in range(4)] + [math.sin(angle) ** 5]
+            assert encoded[row].tolist() == pytest.approx(expected, abs=1e-12)
+
+    @pytest.mark.parametrize("encoding", ["dice", "sinusoidal"])
+    def test_nearer_numbers_have_nearer_points_and_order_survives(self, encoding):
+        points = torch.linspace(0, 3, 40, dtype=torch.float64)
+        if encoding == "dice":
+            rotation = random_rotation(32, torch.Generator().manual_seed(0)).double()
+            encoded = dice(points, torch.zeros(40).double(), torch.full((40,), 3.0).double(), rotation)
+        else:
+            encoded = sinusoidal(points, 32)
+        distances = (encoded - encoded[0]).norm(dim=1)
+        assert (distances.diff() > 0).all()
+
+    def test_a_rotation_keeps_lengths(self):
+        rotation = random_rotation(16, torch.Generator().manual_seed(3))
+        assert torch.allclose(rotation @ rotation.T, torch.eye(16), atol=1e-5)
+
+    def test_values_outside_the_training_range_stay_on_the_half_circle(self):
+        encoded = dice(torch.tensor([-5.0, 50.0]), torch.zeros(2), torch.ones(2), torch.eye(4))
+        assert encoded.isfinite().all()
+
+    def test_a_unit_that_training_never_met_has_a_range_all_the_same(self):
+        seen = torch.tensor([True, False])
+        table = Values.from_table(torch.tensor([1.0, 5.0]).double(), torch.tensor([0, 1]), 2, seen)
+        assert table.low.isfinite().all() and table.high.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "gqu"}, "unknown model 'gqu'; did you mean 'gqe'"),
+        ({"numbers": "dise"}, "numbers cannot be 'dise'"),
+        ({"dimension": 0}, "dimension must be at least 1"),
+        ({"dropout": 1.0}, "dropout must be"),
+        ({"value_loss": "x"}, "value_loss cannot be"),
+        ({"box_score": "l2"}, "box_score cannot be"),
+    ],
+)
+def test_settings_that_cannot_be_meant(settings, message):
+    with pytest.raises(UserError, match=message):
+        ModelSettings(**settings).check()

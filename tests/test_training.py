@@ -1,0 +1,275 @@
+"""Training: every model learns a toy benchmark, runs resume bit for bit, and bad settings are named."""
+
+import json
+import math
+
+import pytest
+import torch
+
+from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
+from kgreckon.errors import UserError
+from kgreckon.evaluation import QueryScores, filtered_ranks
+from kgreckon.graph import GraphBuilder
+from kgreckon.models import BACKBONES, NUMBER_FORMS, QueryModel
+from kgreckon.query import GENERAL_TYPES, Batch
+from kgreckon.training import (
+    Run,
+    RunSettings,
+    TrainingProgress,
+    evaluate,
+    evaluate_model,
+    parse_assignments,
+    resume,
+    train,
+)
+from kgreckon.training.data import training_queries
+from random_graph import random_graph
+
+CPU = torch.device("cpu")
+
+
+def toy_graph():
+    """Cities, their countries, their mayors and some numbers: between two kinds of things there is one relation.
+
+    So even GQE can learn it by heart: a shift and an inner product cannot tell two relations between the same things.
+    """
+    builder = GraphBuilder()
+    for index in range(12):
+        builder.add_fact(f"city{index}", "in", f"country{index % 3}")
+        builder.add_fact(f"city{index}", "led_by", f"mayor{index}")
+        builder.add_value(f"city{index}", "height", 10.0 * index + 5, "metres")
+        builder.add_value(f"mayor{index}", "age", 30.0 + index, "years")
+    return builder.build()
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory) -> Benchmark:
+    graph = toy_graph()
+    types = {name: GENERAL_TYPES[name] for name in ("1p", "2p", "2i", "2u")}
+    return build(graph, tmp_path_factory.mktemp("toy") / "b", BuildSettings.choose(graph, queries=40, types=types))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Benchmark:
+    graph = random_graph()
+    return build(graph, tmp_path_factory.mktemp("small") / "b", BuildSettings.choose(graph, queries=100))
+
+
+def settings(**changes) -> RunSettings:
+    few = {"dimension": 16, "batch_size": 64, "steps": 6, "validation_queries": 20, "particles": 2, "report_every": 1}
+    return RunSettings.choose({**few, "checkpoint_every": 2, "validate_every": 0, "device": "cpu", **changes})
+
+
+@pytest.mark.parametrize("numbers", NUMBER_FORMS)
+@pytest.mark.parametrize("model", sorted(BACKBONES))
+def test_every_model_overfits_a_toy_benchmark(toy, tmp_path, model, numbers):
+    chosen = settings(
+        model=model, numbers=numbers, dimension=64, steps=800, batch_size=128, learning_rate=1e-2, dropout=0.0,
+        entity_smoothing=0.0, value_smoothing=0.0, decay=0.5, report_every=100, checkpoint_every=800,
+    )  # fmt: skip
+    run = train(toy, tmp_path / "run", chosen)
+    trained = run.model(toy, CPU, "last.safetensors")
+    found = []
+    for queries in training_queries(toy, CPU):
+        if queries.shape.denotes_numbers:
+            continue
+        with torch.no_grad():
+            scores = trained.scores(trained.encode(Batch(queries.shape, queries.ids)), False)
+        counts = queries.offsets.diff()
+        place = torch.repeat_interleave(torch.arange(len(queries)), counts)
+        none = torch.zeros(0, dtype=torch.long)
+        ranks = filtered_ranks(scores, none, none, place, queries.answers.long())
+        found.append(QueryScores.from_ranks(ranks, len(queries)).realistic[:, 0])
+    assert torch.cat(found).mean() > 0.9
+
+
+class Losses(TrainingProgress):
+    def __init__(self, stop_after=None):
+        self.losses, self.stop_after = {}, stop_after
+
+    def report(self, step, loss, queries_per_second):
+        self.losses[step] = loss
+        if step == self.stop_after:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("numbers", NUMBER_FORMS)
+def test_a_resumed_run_takes_the_same_steps_as_one_that_was_never_stopped(small, tmp_path, numbers):
+    chosen = settings(numbers=numbers, dropout=0.2, decay=0.5, steps=8, validate_every=3)
+    whole, stopped, resumed = Losses(), Losses(stop_after=5), Losses()
+    train(small, tmp_path / "whole", chosen, whole)
+    with pytest.raises(KeyboardInterrupt):
+        train(small, tmp_path / "stopped", chosen, stopped)
+    resume(tmp_path / "stopped", progress=resumed)
+    assert min(resumed.losses) == 5  # the last checkpoint stood at step 4
+    assert {**stopped.losses, **resumed.losses} == whole.losses
+    one, other = (Run.open(tmp_path / name) for name in ("whole", "stopped"))
+    for name in ("last.safetensors", "best.safetensors"):
+        tensors, others = one.tensors(name, CPU), other.tensors(name, CPU)
+        assert tensors.keys() == others.keys() and all(torch.equal(tensors[key], others[key]) for key in tensors)
+    steps = [record["step"] for record in other.records() if "loss" in record]
+    assert steps == list(range(1, 9))
+
+
+def test_training_leaves_torchs_random_numbers_as_they_were(small, tmp_path):
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    train(small, tmp_path / "run", settings(steps=2))
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_loading_what_was_saved_gives_the_same_scores(small, tmp_path):
+    run = train(small, tmp_path / "run", settings())
+    one, other = run.model(small, CPU), Run.open(tmp_path / "run").model(small, CPU)
+    first, second = (evaluate_model(each, small, Split.TEST, CPU).as_json() for each in (one, other))
+    assert first["entity_targets"] == second["entity_targets"]
+
+
+def test_evaluation_is_written_as_json_and_csv(small, tmp_path):
+    run = train(small, tmp_path / "run", settings())
+    result = evaluate(run, Split.VALID)
+    assert json.loads((run.folder / "valid_metrics.json").read_text()) == result
+    lines = (run.folder / "valid_metrics.csv").read_text().splitlines()
+    assert lines[0].startswith("target,queries of,queries,mrr,hits_at_1")
+    entities = result["entity_targets"]
+    assert set(entities["by_type"]) == set(GENERAL_TYPES) and 0 < entities["all"]["mrr"] <= 100
+    parts = [entities["touching_numbers"], entities["without_numbers"]]
+    assert sum(part["queries"] for part in parts) == entities["all"]["queries"]
+    errors = result["number_targets"]["absolute_error_of_the_best_value"]
+    assert errors and all(math.isfinite(each["mean"]) for each in errors.values())
+    assert (run.folder / "events").is_dir()
+
+
+def test_a_loss_that_is_not_finite_stops_and_names_the_type(small, tmp_path, monkeypatch):
+    whole = QueryModel.loss
+
+    def loss(self, batch, positives, negatives=0):
+        value = whole(self, batch, positives, negatives)
+        return value * float("nan") if batch.shape.text == "(rp,(rp,(e)))" else value
+
+    monkeypatch.setattr(QueryModel, "loss", loss)
+    with pytest.raises(UserError, match=r"not finite .* on queries of type 2p, \(rp,\(rp,\(e\)\)\)"):
+        train(small, tmp_path / "run", settings(steps=200))
+
+
+class TestFolders:
+    def test_an_existing_run_is_left_alone(self, small, tmp_path):
+        train(small, tmp_path / "run", settings(steps=2))
+        with pytest.raises(UserError, match="kgreckon train --resume"):
+            train(small, tmp_path / "run", settings(steps=2))
+
+    def test_another_benchmark_is_told_apart(self, small, toy, tmp_path):
+        run = train(small, tmp_path / "run", settings(steps=2))
+        with pytest.raises(UserError, match="is not the benchmark that"):
+            run.benchmark(toy.folder)
+
+    @pytest.mark.parametrize("damage", ["missing", "truncated", "other"])
+    def test_damaged_weights(self, small, tmp_path, damage):
+        run = train(small, tmp_path / "run", settings(steps=2))
+        path = run.folder / "best.safetensors"
+        if damage == "missing":
+            path.unlink()
+        elif damage == "truncated":
+            path.write_bytes(path.read_bytes()[:100])
+        else:
+            run.save("best.safetensors", {"model.something": torch.zeros(2)})
+        with pytest.raises(UserError, match=r"best\.safetensors"):
+            run.model(small, CPU)
+
+    @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "kgreckon-run", "version": 1}'])
+    def test_a_header_that_is_not_ours(self, tmp_path, text):
+        (tmp_path / "run.json").write_text(text)
+        with pytest.raises(UserError):
+            Run.open(tmp_path)
+        with pytest.raises(UserError, match="no such folder"):
+            Run.open(tmp_path / "nowhere")
+
+
+class TestSettings:
+    def test_text_is_read_as_the_settings_type(self):
+        chosen = RunSettings.choose(
+            parse_assignments(["steps=2e3", "learning_rate=1e-2", "learn_values=false", "model=gqe"])
+        )
+        assert chosen.training.steps == 2000 and chosen.training.learning_rate == 0.01
+        assert chosen.model.learn_values is False and chosen.model.model == "gqe"
+        assert RunSettings.from_json(chosen.as_json()) == chosen
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("stepz=3", "unknown setting 'stepz'; did you mean 'steps'"),
+            ("steps=3.5", "steps must be a int"),
+            ("steps=many", "steps must be a int"),
+            ("steps=0", "steps must be at least 1"),
+            ("learning_rate=-1", "learning_rate must be above 0"),
+            ("device=tpu", "device cannot be 'tpu'"),
+            ("learn_values=maybe", "learn_values must be a bool"),
+            ("steps", "expected key=value"),
+        ],
+    )
+    def test_mistakes_are_named(self, text, message):
+        with pytest.raises(UserError, match=message):
+            RunSettings.choose(parse_assignments([text]))
+
+
+class TestCommandLine:
+    def run(self, monkeypatch, capsys, *arguments) -> tuple[int, str, str]:
+        from kgreckon.cli import main
+
+        monkeypatch.setattr("sys.argv", ["kgreckon", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return (exit_.value.code or 0, *capsys.readouterr())
+
+    def test_train_evaluate_compare(self, small, tmp_path, monkeypatch, capsys):
+        few = ["steps=3", "dimension=8", "batch_size=16", "device=cpu", "validation_queries=5"]
+        for numbers in ("baseline", "dice"):
+            settings_ = [text for assignment in few for text in ("--set", assignment)]
+            arguments = ("train", small.folder, "--model", "gqe", "--numbers", numbers, "--out", tmp_path / numbers)
+            code, out, _ = self.run(monkeypatch, capsys, *arguments, *settings_)
+            assert code == 0 and "best validation MRR" in out
+            code, out, _ = self.run(
+                monkeypatch, capsys, "evaluate", tmp_path / numbers, "--queries", 10, "--optimistic"
+            )
+            assert code == 0 and "Queries for entities" in out and "MRR, optimistic" in out
+        code, out, _ = self.run(monkeypatch, capsys, "compare", tmp_path / "baseline", tmp_path / "dice", "--json")
+        assert code == 0 and len(json.loads(out)) == 2
+        code, out, _ = self.run(monkeypatch, capsys, "train", "--resume", tmp_path / "dice")
+        assert code == 0
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("train",), "give a benchmark folder"),
+            (("train", "nowhere", "--out", "x"), "nowhere: no such folder"),
+            (("train", "nowhere", "--out", "x", "--preset", "big"), "unknown preset 'big'"),
+            (("train", "nowhere", "--out", "x", "--set", "stepz=1"), "unknown setting 'stepz'"),
+            (("train", "--resume", "x", "--model", "gqe"), "give no others"),
+            (("evaluate", "nowhere"), "nowhere: no such folder"),
+            (("evaluate", "nowhere", "--split", "train"), "choose valid or test"),
+            (("compare", "nowhere"), "nowhere: no such folder"),
+        ],
+    )
+    def test_mistakes(self, tmp_path, monkeypatch, capsys, arguments, message):
+        monkeypatch.chdir(tmp_path)
+        code, _, err = self.run(monkeypatch, capsys, *arguments)
+        assert code == 2 and message in err and "Traceback" not in err
+        assert not list(tmp_path.iterdir())
+
+    def test_the_papers_row_stands_beside_a_run_on_its_benchmark(self, small, tmp_path):
+        from kgreckon.training.comparing import compare_runs
+
+        run = train(small, tmp_path / "run", settings(model="query2particles"))
+        header = json.loads((run.folder / "run.json").read_text()) | {"preset": "db15k"}
+        (run.folder / "run.json").write_text(json.dumps(header))
+        with pytest.raises(UserError, match="first run kgreckon evaluate"):
+            compare_runs([run.folder])
+        evaluate(run)
+        paper, ours = compare_runs([run.folder])
+        assert (
+            paper.name == "paper: DB15k query2particles sinusoidal"
+            and paper.mrr == 14.25
+            and paper.by_type["3i"] == 36.66
+        )
+        assert ours.by_type and set(ours.by_type) <= set(GENERAL_TYPES)

@@ -163,5 +163,4 @@ def _infer_answers(run: Run, made: Benchmark, out: Console) -> None:
 
 
 def _heading(out: Console, text: str) -> None:
-    out.print()
-    out.rule(f"[bold]{text}", align="left")
+    out.print(f"\n[bold]{text}[/bold]\n{'─' * len(text)}")

@@ -18,6 +18,7 @@ from kgreckon.training import (
     TrainingProgress,
     evaluate,
     evaluate_model,
+    load,
     parse_assignments,
     resume,
     train,
@@ -121,7 +122,7 @@ def test_training_leaves_torchs_random_numbers_as_they_were(small, tmp_path):
 
 def test_loading_what_was_saved_gives_the_same_scores(small, tmp_path):
     run = train(small, tmp_path / "run", settings())
-    one, other = run.model(small, CPU), Run.open(tmp_path / "run").model(small, CPU)
+    one, other = run.model(small, CPU), load(tmp_path / "run", device="cpu")
     first, second = (evaluate_model(each, small, Split.TEST, CPU).as_json() for each in (one, other))
     assert first["entity_targets"] == second["entity_targets"]
 

@@ -1,6 +1,6 @@
 """Training: queries on the device, captured steps, the loop, run folders, and the evaluation of a run."""
 
-from kgreckon.training.evaluating import Evaluation, evaluate, evaluate_model
+from kgreckon.training.evaluating import Evaluation, evaluate, evaluate_model, load
 from kgreckon.training.loop import TrainingProgress, resume, train
 from kgreckon.training.run_folder import Run, is_run_folder
 from kgreckon.training.settings import PRESETS, RunSettings, parse_assignments
@@ -14,6 +14,7 @@ __all__ = [
     "evaluate",
     "evaluate_model",
     "is_run_folder",
+    "load",
     "parse_assignments",
     "resume",
     "train",

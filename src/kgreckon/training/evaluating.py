@@ -188,6 +188,12 @@ def _value_errors(
     return unit.cpu().numpy(), nearest.cpu().numpy()
 
 
+def load(run: Run | str | Path, benchmark: Path | None = None, device: str = "auto") -> QueryModel:
+    """The trained model of a run, with its best weights, ready to encode and score queries."""
+    run = run if isinstance(run, Run) else Run.open(run)
+    return run.model(run.benchmark(benchmark), device_for(device))
+
+
 def evaluate(
     run: Run | str | Path,
     split: Split = Split.TEST,

@@ -30,7 +30,7 @@ from kgreckon.benchmark.splits import Split, SplitGraph, entities_in, random_spl
 from kgreckon.benchmark.walking import Program
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers, Ragged, answer
-from kgreckon.exact.ragged import combine_points
+from kgreckon.exact.sets import combine_points
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape
 

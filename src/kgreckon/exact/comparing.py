@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgreckon.exact.ragged import _append_interval, _grown, compiled
+from kgreckon.exact.ragged import compiled, grown
+from kgreckon.exact.sets import append_interval
 from kgreckon.query import Comparison, Order
 
 _CODES = {order: code for code, order in enumerate(Order)}
@@ -72,7 +73,7 @@ def _sort_and_join(lows: np.ndarray, highs: np.ndarray, start: int, end: int) ->
     sorted_highs = highs[start:end][order]
     count = start
     for index in range(len(order)):
-        count = _append_interval(lows, highs, start, count, sorted_lows[index], sorted_highs[index])
+        count = append_interval(lows, highs, start, count, sorted_lows[index], sorted_highs[index])
     return count
 
 
@@ -116,8 +117,8 @@ def compare_intervals(
                 low, high = unit_starts[unit], unit_starts[unit + 1]
                 if order in (_EQUAL, _UNEQUAL):
                     needed = count + 2 * (end - row)
-                    out_lows = _grown(out_lows, count, needed)
-                    out_highs = _grown(out_highs, count, needed)
+                    out_lows = grown(out_lows, count, needed)
+                    out_highs = grown(out_highs, count, needed)
                     for value in range(row, end):
                         z = factor * numbers[value] + addend
                         begin, beyond = _equal_range(numbers, low, high, z, tolerance)
@@ -138,8 +139,8 @@ def compare_intervals(
                     value = end - 1 if (factor >= 0.0) == downward else row
                     z = factor * numbers[value] + addend
                     split = _first_above(numbers, low, high, z, order in (_LESS, _AT_LEAST))
-                    out_lows = _grown(out_lows, count, count + 1)
-                    out_highs = _grown(out_highs, count, count + 1)
+                    out_lows = grown(out_lows, count, count + 1)
+                    out_highs = grown(out_highs, count, count + 1)
                     out_lows[count] = low if downward else split
                     out_highs[count] = split if downward else high
                     count += 1

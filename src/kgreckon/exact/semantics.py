@@ -11,7 +11,8 @@ from functools import reduce
 import numpy as np
 
 from kgreckon.errors import UserError
-from kgreckon.exact import ragged
+from kgreckon.exact import projections
+from kgreckon.exact import sets as sets_of
 from kgreckon.exact.comparing import compare_intervals, comparison_table
 from kgreckon.exact.ragged import Ragged
 from kgreckon.graph import Adjacency, KnowledgeGraph
@@ -93,12 +94,12 @@ class ExactSemantics:
 
     def value_of(self, attributes: np.ndarray, of: ExactSet) -> NumberSets:
         rows = self._project(self.graph.values_of, attributes, self._points(of))
-        return NumberSets(*ragged.points_to_intervals(*rows), self.graph.attribute_units[attributes][:, None])
+        return NumberSets(*sets_of.points_to_intervals(*rows), self.graph.attribute_units[attributes][:, None])
 
     def having_value(self, attributes: np.ndarray, of: ExactSet) -> EntitySets:
         having, numbers = self.graph.having, _numbers(of)
         attributes = np.ascontiguousarray(attributes)
-        return EntitySets(*ragged.project_intervals(
+        return EntitySets(*projections.project_intervals(
             having.offsets, having.labels, having.starts, having.targets, having.num_targets, attributes, *numbers.parts
         ))  # fmt: skip
 
@@ -133,19 +134,19 @@ class ExactSemantics:
             return _negate(_entities(of))
         sets = _numbers(of)
         return NumberSets(
-            *ragged.complement_intervals(*sets.parts, self.graph.values.unit_starts, sets.units), sets.units
+            *sets_of.complement_intervals(*sets.parts, self.graph.values.unit_starts, sets.units), sets.units
         )
 
     def answers(self, sets: ExactSet) -> Ragged:
         """The entities, or the rows of the value table, that the sets hold."""
         if isinstance(sets, NumberSets):
-            return Ragged(*ragged.intervals_to_points(*sets.parts, len(self.graph.values)))
+            return Ragged(*sets_of.intervals_to_points(*sets.parts, len(self.graph.values)))
         return Ragged(*self._points(sets))
 
     def _points(self, sets: ExactSet) -> tuple[np.ndarray, np.ndarray]:
         entities = _entities(sets)
         if entities.negated:
-            return ragged.complement_points(entities.offsets, entities.items, self.num_entities)
+            return sets_of.complement_points(entities.offsets, entities.items, self.num_entities)
         return entities.offsets, entities.items
 
     def _sampled(self, comparisons: np.ndarray, numbers: NumberSets) -> NumberSets:
@@ -153,15 +154,15 @@ class ExactSemantics:
         assert compared is not None
         if int(comparisons.max(initial=0)) >= len(SEVEN):
             raise UserError(f"sampled numerical edges know only {', '.join(SEVEN)}")
-        points = ragged.intervals_to_points(*numbers.parts, len(self.graph.values))
+        points = sets_of.intervals_to_points(*numbers.parts, len(self.graph.values))
         rows = self._project(compared, comparisons, points)
-        return NumberSets(*ragged.points_to_intervals(*rows), numbers.units)
+        return NumberSets(*sets_of.points_to_intervals(*rows), numbers.units)
 
     @staticmethod
     def _project(
         adjacency: Adjacency, labels: np.ndarray, points: tuple[np.ndarray, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        return ragged.project(
+        return projections.project(
             adjacency.offsets,
             adjacency.labels,
             adjacency.starts,
@@ -190,18 +191,18 @@ def _intersect_entities(one: EntitySets, other: EntitySets) -> EntitySets:
     # Which parts of two plain sets stay: A ∩ B is in both, A ∩ ¬B only left, ¬A ∩ B only right, ¬A ∩ ¬B = ¬(A ∪ B).
     negated = one.negated and other.negated
     keep = (negated or other.negated, negated or one.negated == other.negated, negated or one.negated)
-    return EntitySets(*ragged.combine_points(one.offsets, one.items, other.offsets, other.items, *keep), negated)
+    return EntitySets(*sets_of.combine_points(one.offsets, one.items, other.offsets, other.items, *keep), negated)
 
 
 def _intersect_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
     shared = (one.units[:, :, None] == other.units[:, None, :]).any(axis=2)
     units = np.where(shared, one.units, np.int32(-1))
-    return NumberSets(*ragged.intersect_intervals(*one.parts, *other.parts), units)
+    return NumberSets(*sets_of.intersect_intervals(*one.parts, *other.parts), units)
 
 
 def _unite_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
     units = np.concatenate([one.units, other.units], axis=1)
-    return NumberSets(*ragged.unite_intervals(*one.parts, *other.parts), units)
+    return NumberSets(*sets_of.unite_intervals(*one.parts, *other.parts), units)
 
 
 def answer(

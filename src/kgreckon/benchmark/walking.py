@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from kgreckon.exact.comparing import equal_within
 from kgreckon.exact.ragged import Int, compiled
 from kgreckon.query import Operator, Shape
 
@@ -143,14 +144,9 @@ def _below(state: np.ndarray, count: Int) -> np.int64:
 
 
 @compiled
-def _equal(x: float, z: float, tolerance: float) -> bool:
-    return abs(x - z) < tolerance * abs(x) and abs(x - z) < tolerance * abs(z)
-
-
-@compiled
 def _draw_comparison(state: np.ndarray, x: float, y: float) -> Int:
     """One of the seven relations that x has to y, at random; -1 if it has none."""
-    equal, twice, thrice = _equal(x, y, 0.01), _equal(x, 2.0 * y, 0.01), _equal(x, 3.0 * y, 0.01)
+    equal, twice, thrice = equal_within(x, y, 0.01), equal_within(x, 2.0 * y, 0.01), equal_within(x, 3.0 * y, 0.01)
     count = np.int64(equal) + (x < y) + (x > y) + twice + thrice + (x > 2.0 * y) + (x > 3.0 * y)
     if count == 0:
         return -1

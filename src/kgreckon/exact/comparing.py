@@ -37,7 +37,8 @@ def _first_above(numbers: np.ndarray, low: int, high: int, bound: float, or_equa
 
 
 @compiled
-def _equal(x: float, z: float, tolerance: float) -> bool:
+def equal_within(x: float, z: float, tolerance: float) -> bool:
+    """Whether x equals z within a share of both, as `Comparison.holds` has it."""
     if tolerance == 0.0:
         return x == z
     return abs(x - z) < tolerance * abs(x) and abs(x - z) < tolerance * abs(z)
@@ -50,7 +51,7 @@ def _equal_range(numbers: np.ndarray, low: int, high: int, z: float, tolerance: 
     left, right = low, middle
     while left < right:
         at = (left + right) >> 1
-        if _equal(numbers[at], z, tolerance):
+        if equal_within(numbers[at], z, tolerance):
             right = at
         else:
             left = at + 1
@@ -58,7 +59,7 @@ def _equal_range(numbers: np.ndarray, low: int, high: int, z: float, tolerance: 
     left, right = middle, high
     while left < right:
         at = (left + right) >> 1
-        if _equal(numbers[at], z, tolerance):
+        if equal_within(numbers[at], z, tolerance):
             left = at + 1
         else:
             right = at

@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgreckon.evaluation import QueryScores, filtered_ranks, summarise
+from kgreckon.evaluation import Answers, QueryScores, filtered_ranks, summarise
 
 
 def naive_ranks(scores, easy, hard):
@@ -40,20 +41,18 @@ def problems(draw):
 
 
 def pairs(answers):
-    query = [index for index, items in enumerate(answers) for _ in items]
-    return torch.tensor(query, dtype=torch.long), torch.tensor(
-        [i for items in answers for i in items], dtype=torch.long
-    )
+    items = torch.tensor([item for items in answers for item in items], dtype=torch.int32)
+    return Answers.of(items, np.array([len(items) for items in answers], dtype=np.int64))
 
 
 def ranked(scores, easy, hard):
-    return filtered_ranks(torch.tensor(scores), *pairs(easy), *pairs(hard))
+    return filtered_ranks(torch.tensor(scores), pairs(easy), pairs(hard))
 
 
 @given(problems())
 def test_ranks_equal_a_naive_loop(problem):
     ranks = ranked(*problem)
-    found = list(zip(ranks.query.tolist(), ranks.best.tolist(), ranks.worst.tolist(), strict=True))
+    found = list(zip(ranks.answers.query.tolist(), ranks.best.tolist(), ranks.worst.tolist(), strict=True))
     assert found == naive_ranks(*problem)
 
 
@@ -61,7 +60,7 @@ def test_ranks_equal_a_naive_loop(problem):
 def test_metrics_are_means_over_answers_then_over_queries(problem):
     ranks = ranked(*problem)
     queries = len(problem[0])
-    metrics = summarise(QueryScores.from_ranks(ranks, queries))
+    metrics = summarise(QueryScores.from_ranks(ranks))
     by_query = [[] for _ in range(queries)]
     for query, best, worst in naive_ranks(*problem):
         by_query[query].append((best + worst) / 2)
@@ -82,11 +81,10 @@ def test_random_scores_give_the_expected_mrr():
     generator = torch.Generator().manual_seed(0)
     queries, candidates = 20_000, 50
     scores = torch.rand(queries, candidates, generator=generator)
-    place = torch.arange(queries)
-    none = torch.zeros(0, dtype=torch.long)
+    one, none = np.ones(queries, dtype=np.int64), np.zeros(queries, dtype=np.int64)
     answer = torch.randint(candidates, (queries,), generator=generator)
-    ranks = filtered_ranks(scores, none, none, place, answer)
-    metrics = summarise(QueryScores.from_ranks(ranks, queries))
+    ranks = filtered_ranks(scores, Answers.of(answer[:0], none), Answers.of(answer, one))
+    metrics = summarise(QueryScores.from_ranks(ranks))
     expected = sum(1 / rank for rank in range(1, candidates + 1)) / candidates
     assert metrics.mrr == pytest.approx(100 * expected, rel=0.03)
     assert metrics.hits_at_10 == pytest.approx(100 * 10 / candidates, rel=0.03)

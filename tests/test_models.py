@@ -12,7 +12,7 @@ from kgreckon.errors import UserError
 from kgreckon.models import BACKBONES, NUMBER_FORMS, ModelSettings, QueryModel, Sizes, Values
 from kgreckon.models.encodings import dice, random_rotation, signed_log, sinusoidal
 from kgreckon.models.numbers import gaussian_log_density
-from kgreckon.models.particles import best_particle_scores
+from kgreckon.models.scoring import best_particle_scores
 from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape, specific_shapes
 
 SIZES = Sizes(entities=11, relations=6, attributes=3, values=9)

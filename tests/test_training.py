@@ -8,7 +8,7 @@ import torch
 
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
 from kgreckon.errors import UserError
-from kgreckon.evaluation import QueryScores, filtered_ranks
+from kgreckon.evaluation import Answers, EvaluationQueries, QueryScores, evaluate_scores, filtered_ranks
 from kgreckon.graph import GraphBuilder
 from kgreckon.models import BACKBONES, NUMBER_FORMS, QueryModel
 from kgreckon.query import GENERAL_TYPES, Batch
@@ -17,7 +17,6 @@ from kgreckon.training import (
     RunSettings,
     TrainingProgress,
     evaluate,
-    evaluate_model,
     load,
     parse_assignments,
     resume,
@@ -76,11 +75,10 @@ def test_every_model_overfits_a_toy_benchmark(toy, tmp_path, model, numbers):
             continue
         with torch.no_grad():
             scores = trained.scores(trained.encode(Batch(queries.shape, queries.ids)), False)
-        counts = queries.offsets.diff()
-        place = torch.repeat_interleave(torch.arange(len(queries)), counts)
-        none = torch.zeros(0, dtype=torch.long)
-        ranks = filtered_ranks(scores, none, none, place, queries.answers.long())
-        found.append(QueryScores.from_ranks(ranks, len(queries)).realistic[:, 0])
+        counts = queries.offsets.diff().numpy()
+        none = Answers.of(torch.zeros(0, dtype=torch.int32), 0 * counts)
+        ranks = filtered_ranks(scores, none, Answers.of(queries.answers, counts))
+        found.append(QueryScores.from_ranks(ranks).realistic[:, 0])
     assert torch.cat(found).mean() > 0.9
 
 
@@ -123,7 +121,8 @@ def test_training_leaves_torchs_random_numbers_as_they_were(small, tmp_path):
 def test_loading_what_was_saved_gives_the_same_scores(small, tmp_path):
     run = train(small, tmp_path / "run", settings())
     one, other = run.model(small, CPU), load(tmp_path / "run", device="cpu")
-    first, second = (evaluate_model(each, small, Split.TEST, CPU).as_json() for each in (one, other))
+    queries = EvaluationQueries.load(small, Split.TEST, CPU)
+    first, second = (evaluate_scores(each.answer, queries).as_json() for each in (one, other))
     assert first["entity_targets"] == second["entity_targets"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -45,6 +46,11 @@ class QuerySet:
 
     def __len__(self) -> int:
         return len(self.batch)
+
+    def take(self, rows: np.ndarray) -> QuerySet:  # (n,) int
+        """Some of the queries."""
+        batch = dataclasses.replace(self.batch, ids=self.batch.ids[rows])
+        return QuerySet(batch, self.easy.take(rows), self.hard.take(rows))
 
 
 def is_benchmark_folder(folder: Path) -> bool:

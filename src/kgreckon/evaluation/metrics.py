@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor
 
-from kgreckon.evaluation.ranking import Ranks
+from kgreckon.evaluation.ranking import Answers, Ranks
 
 HITS = (1, 3, 10)
 
@@ -21,9 +21,9 @@ class QueryScores:
     optimistic: Tensor  # (queries, 4) float32
 
     @staticmethod
-    def from_ranks(ranks: Ranks, queries: int) -> QueryScores:
+    def from_ranks(ranks: Ranks) -> QueryScores:
         """The mean over each query's hard answers; every query must have one."""
-        return QueryScores(*(_means(rank, ranks.query, queries) for rank in (ranks.realistic, ranks.best)))
+        return QueryScores(*(_means(rank, ranks.answers) for rank in (ranks.realistic, ranks.best)))
 
     @staticmethod
     def concatenate(parts: Iterable[QueryScores]) -> QueryScores:
@@ -32,10 +32,10 @@ class QueryScores:
         return QueryScores(torch.cat([p.realistic for p in parts]), torch.cat([p.optimistic for p in parts]))
 
 
-def _means(rank: Tensor, query: Tensor, queries: int) -> Tensor:
+def _means(rank: Tensor, answers: Answers) -> Tensor:
     columns = torch.stack([1 / rank, *((rank <= k).float() for k in HITS)], dim=1)
-    sums = torch.zeros(queries, columns.shape[1], device=rank.device).index_add_(0, query, columns)
-    return sums / torch.bincount(query, minlength=queries)[:, None]
+    sums = torch.zeros(len(answers.counts), columns.shape[1], device=rank.device)
+    return sums.index_add_(0, answers.query, columns) / answers.counts[:, None]
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers to the queries of a batch as pairs, sorted by query, where the scores are."""
+
+    query: Tensor  # (answers,) int64: the query's place in the batch
+    item: Tensor  # (answers,) int64
+    counts: Tensor  # (queries,) int64
+    longest: int  # the largest count, known to the host so that it need not wait for the device
+
+    @staticmethod
+    def of(items: Tensor, counts: np.ndarray) -> Answers:  # (answers,), (queries,)
+        """Answers in the order of their queries, with so many for each."""
+        on_device = torch.from_numpy(counts).to(items.device)
+        places = torch.arange(len(counts), device=items.device)
+        query = torch.repeat_interleave(places, on_device, output_size=len(items))
+        return Answers(query, items.long(), on_device, int(counts.max(initial=0)))
 
 
 @dataclass(frozen=True)
 class Ranks:
     """The rank of each hard answer, ties counted for it (best) and against it (worst)."""
 
-    query: Tensor  # (hard answers,) int64: which query of the batch
+    answers: Answers
     best: Tensor  # (hard answers,) float32
     worst: Tensor  # (hard answers,) float32
 
@@ -22,28 +41,21 @@ class Ranks:
         return (self.best + self.worst) / 2
 
 
-def filtered_ranks(
-    scores: Tensor, easy_query: Tensor, easy: Tensor, hard_query: Tensor, hard: Tensor
-) -> Ranks:  # (b, n), (e,), (e,), (h,), (h,)
-    """Rank hard answers against the candidates that are no answer.
-
-    Answers come as pairs of a query's place in the batch and a candidate; hard ones sorted by query.
-    """
+def filtered_ranks(scores: Tensor, easy: Answers, hard: Answers) -> Ranks:  # (queries, candidates)
+    """Rank hard answers against the candidates that are no answer."""
     queries, candidates = scores.shape
-    wanted = scores[hard_query, hard]
+    wanted = scores[hard.query, hard.item]
     others = scores.clone()
-    others[easy_query, easy] = -torch.inf
-    others[hard_query, hard] = -torch.inf
+    others[easy.query, easy.item] = -torch.inf
+    others[hard.query, hard.item] = -torch.inf
     others = others.sort(dim=1).values
     # One row of wanted scores for each query, padded to the longest, so that all are looked up at once.
-    counts = torch.bincount(hard_query, minlength=queries)
-    width = int(counts.max()) if len(hard) else 0
-    starts = counts.cumsum(0) - counts
-    column = torch.arange(len(hard), device=scores.device) - starts[hard_query]
-    padded = torch.zeros(queries, width, device=scores.device, dtype=scores.dtype)
-    padded[hard_query, column] = wanted
+    starts = hard.counts.cumsum(0) - hard.counts
+    column = torch.arange(len(wanted), device=scores.device) - starts[hard.query]
+    padded = torch.zeros(queries, hard.longest, device=scores.device, dtype=scores.dtype)
+    padded[hard.query, column] = wanted
     above = candidates - torch.searchsorted(others, padded, right=True)
     above_or_equal = candidates - torch.searchsorted(others, padded)
-    best = 1 + above[hard_query, column]
-    worst = 1 + above_or_equal[hard_query, column]
-    return Ranks(hard_query, best.float(), worst.float())
+    best = 1 + above[hard.query, column]
+    worst = 1 + above_or_equal[hard.query, column]
+    return Ranks(hard, best.float(), worst.float())

@@ -34,6 +34,13 @@ class Ragged:
         """How many items each query has."""
         return np.diff(self.offsets)
 
+    def take(self, queries: np.ndarray) -> Ragged:  # (n,) int
+        """Some of the queries, in that order."""
+        counts = self.counts[queries]
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        places = np.repeat(self.offsets[queries] - offsets[:-1], counts) + np.arange(offsets[-1])
+        return Ragged(offsets, self.items[places])
+
     @staticmethod
     def concatenate(parts: list[Ragged]) -> Ragged:
         """The queries of all parts, one part after the other."""

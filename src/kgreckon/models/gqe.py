@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from kgreckon.models.backbone import Backbone, Geometry, register
 from kgreckon.models.operators import Embedding, FeedForward
+from kgreckon.models.scoring import inner_products
 
 
 class _PooledSet(nn.Module):
@@ -63,4 +64,4 @@ class GQE(Backbone):
 
     def scores(self, state: Tensor, nodes: slice | Tensor) -> Tensor:  # (b, d) -> (b, nodes)
         """Inner products."""
-        return state @ self.nodes.weight[nodes].T
+        return inner_products(state, self.nodes.weight[nodes])

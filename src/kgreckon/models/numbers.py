@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from kgreckon.models.encodings import dice, random_rotation, signed_log, sinusoidal
 from kgreckon.models.operators import Embedding, FeedForward, GatedTransition, SetOperator
+from kgreckon.models.scoring import inner_products
 
 _LOG_TWO_PI = math.log(2 * math.pi)
 # The spread of a Gaussian is kept within these bounds: a density without them grows without end around one point.
@@ -146,11 +147,11 @@ class NumberReasoning(nn.Module):
         """How likely each of some values is: the log posterior, or the inner product of the softmax form."""
         points = self.value_points(rows)
         if self.value_loss != "map":
-            return theta @ points.T
+            return inner_products(theta, points)
         mean, spread = self._gaussian(theta)
         precision = torch.exp(-2 * spread)
         # The square of a standardised difference, multiplied out so that it takes two matrix products.
-        square = precision @ points.square().T - 2 * (precision * mean) @ points.T
+        square = inner_products(precision, points.square()) - 2 * inner_products(precision * mean, points)
         rest = (precision * mean.square()).sum(1, keepdim=True) + 2 * spread.sum(1, keepdim=True)
         density = -0.5 * (square + rest + mean.shape[1] * _LOG_TWO_PI)
         return density + self._log_prior(theta)[:, self.units[rows]]

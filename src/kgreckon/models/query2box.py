@@ -8,6 +8,7 @@ from torch.nn.functional import softplus
 
 from kgreckon.models.backbone import Backbone, Geometry, register
 from kgreckon.models.operators import Embedding, FeedForward
+from kgreckon.models.scoring import inner_products
 
 INSIDE = 0.02  # how much a point's place inside the box counts
 _CHUNK = 256  # entities compared at once by the L1 distance, which needs a number for each coordinate
@@ -85,7 +86,8 @@ class Query2Box(Backbone):
         points = self.nodes.weight[nodes]
         if self.geometry.box_score == "l1":
             return torch.cat([_l1_score(center, offset, part) for part in torch.split(points, _CHUNK)], dim=1)
-        return torch.cat([(1 + INSIDE) * center, offset], dim=1) @ torch.cat([points, points.abs()], dim=1).T
+        both = torch.cat([points, points.abs()], dim=1)
+        return inner_products(torch.cat([(1 + INSIDE) * center, offset], dim=1), both)
 
 
 def _l1_score(center: Tensor, offset: Tensor, points: Tensor) -> Tensor:  # (b, d), (b, d), (n, d) -> (b, n)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from kgreckon.models.backbone import Backbone, Geometry, register
 from kgreckon.models.operators import Attention, Embedding, FeedForward, GatedTransition
-from kgreckon.models.particles import best_particle_scores
+from kgreckon.models.scoring import best_particle_scores
 
 
 class _Block(nn.Module):

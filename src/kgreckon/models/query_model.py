@@ -185,6 +185,12 @@ class QueryModel(nn.Module):
             return self.backbone.scores(state, slice(entities, None) if candidates is None else candidates + entities)
         return self.number_reasoning.scores(state, slice(None) if candidates is None else candidates)
 
+    @torch.no_grad()
+    def answer(self, batch: Batch) -> Tensor:  # -> (b, all candidates of the target's sort)
+        """The score of every candidate for each query of a batch, without dropout and gradients."""
+        self.eval()
+        return self.scores(self.encode(batch), batch.shape.denotes_numbers)
+
     def loss(self, batch: Batch, positives: Tensor, negatives: int = 0) -> Tensor:  # (b,) -> ()
         """The mean loss of one positive answer for each query: a softmax over candidates, or the MAP loss.
 

@@ -1,18 +1,16 @@
 """Training: queries on the device, captured steps, the loop, run folders, and the evaluation of a run."""
 
-from kgreckon.training.evaluating import Evaluation, evaluate, evaluate_model, load
+from kgreckon.training.evaluating import evaluate, load
 from kgreckon.training.loop import TrainingProgress, resume, train
 from kgreckon.training.run_folder import Run, is_run_folder
 from kgreckon.training.settings import PRESETS, RunSettings, parse_assignments
 
 __all__ = [
     "PRESETS",
-    "Evaluation",
     "Run",
     "RunSettings",
     "TrainingProgress",
     "evaluate",
-    "evaluate_model",
     "is_run_folder",
     "load",
     "parse_assignments",

@@ -13,8 +13,9 @@ import torch
 
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.errors import UserError
+from kgreckon.evaluation import EvaluationQueries, evaluate_scores
 from kgreckon.training.data import model_for, training_queries
-from kgreckon.training.evaluating import device_for, evaluate_model
+from kgreckon.training.evaluating import device_for
 from kgreckon.training.run_folder import BEST, LAST, Run, restore_state, state_tensors
 from kgreckon.training.settings import RunSettings
 from kgreckon.training.steps import Steps
@@ -87,6 +88,8 @@ class _Trainer:
         queries = training_queries(self.benchmark, self.device)
         if not queries:
             raise UserError(f"{self.benchmark.folder} has no training queries")
+        per_type = settings.validation_queries
+        self.validation = EvaluationQueries.load(self.benchmark, Split.VALID, self.device, per_type)
         generator = torch.Generator().manual_seed(settings.seed)
         self.model = model_for(self.benchmark, self.run.settings.model, generator).to(self.device)
         mixed = self.precision == "bf16"
@@ -146,8 +149,7 @@ class _Trainer:
             self.steps.learning_rate.fill_(self.settings.learning_rate * min(1.0, left))
 
     def _validate(self, counters: _Counters, writer: Any) -> None:
-        per_type = self.settings.validation_queries
-        evaluation = evaluate_model(self.model, self.benchmark, Split.VALID, self.device, per_type)
+        evaluation = evaluate_scores(self.model.answer, self.validation)
         mrr = evaluation.mean_mrr()
         best = mrr > counters.best_mrr
         self.run.record({"step": counters.step, "validation_mrr": mrr, "seconds": evaluation.seconds})

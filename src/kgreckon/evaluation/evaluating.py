@@ -1,0 +1,134 @@
+"""Ranking the hard answers of a split's queries by anyone's scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from time import perf_counter
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgreckon.benchmark import Benchmark, QuerySet, Split
+from kgreckon.evaluation.metrics import QueryScores
+from kgreckon.evaluation.ranking import Answers, filtered_ranks
+from kgreckon.evaluation.results import Evaluation, ShapeResult
+from kgreckon.query import Batch, Shape
+
+# Queries ranked at once.
+_AT_ONCE = {"cpu": 256, "cuda": 4096}
+
+
+@dataclass(frozen=True)
+class RankedQueries:
+    """The queries of one specific type with easy and hard answers: items where the scores are, offsets on the host."""
+
+    type: str
+    shape: Shape
+    ids: Tensor  # (queries, width) int32
+    offsets: tuple[np.ndarray, np.ndarray]  # (queries + 1,) int64 each
+    items: tuple[Tensor, Tensor]  # (all answers,) int32 each
+
+    @staticmethod
+    def load(name: str, queries: QuerySet, device: torch.device) -> RankedQueries:
+        """Move queries and answers to the device."""
+        answers = (queries.easy, queries.hard)
+        easy, hard = (torch.from_numpy(np.array(each.items)).to(device) for each in answers)
+        ids = torch.from_numpy(np.array(queries.batch.ids)).to(device)
+        return RankedQueries(name, queries.shape, ids, (queries.easy.offsets, queries.hard.offsets), (easy, hard))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def answers(self, first: int, last: int) -> tuple[Answers, Answers]:
+        """The easy and the hard answers of some neighbouring queries."""
+        easy, hard = (
+            Answers.of(items[offsets[first] : offsets[last]], np.diff(offsets[first : last + 1]))
+            for items, offsets in zip(self.items, self.offsets, strict=True)
+        )
+        return easy, hard
+
+
+@dataclass(frozen=True)
+class EvaluationQueries:
+    """The queries of a split on a device, to be ranked once or many times."""
+
+    split: Split
+    sets: tuple[RankedQueries, ...]
+    numbers: Tensor  # (values,) float64
+    units: Tensor  # (values,) int64
+    unit_names: Sequence[str]
+
+    @staticmethod
+    def load(
+        benchmark: Benchmark, split: Split, device: torch.device, queries_per_type: int = 0, seed: int = 0
+    ) -> EvaluationQueries:
+        """All queries of a split, or a random choice of so many of each type."""
+        sets = []
+        for name in benchmark.types:
+            own = [queries for queries in benchmark.query_sets(split, name) if len(queries)]
+            chosen = _choice(own, queries_per_type, seed)
+            sets += [RankedQueries.load(name, queries, device) for queries in chosen if len(queries)]
+        table = benchmark.graph.values
+        numbers = torch.from_numpy(np.array(table.numbers)).to(device)
+        units = torch.from_numpy(table.unit_ids.astype(np.int64)).to(device)
+        return EvaluationQueries(split, tuple(sets), numbers, units, table.units)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.sets))
+
+
+def _choice(sets: list[QuerySet], count: int, seed: int) -> list[QuerySet]:
+    ends = np.cumsum([0] + [len(queries) for queries in sets])
+    total = int(ends[-1])
+    if not count or count >= total:
+        return sets
+    picked = np.sort(np.random.default_rng(seed).permutation(total)[:count])
+    rows = [picked[(picked >= low) & (picked < high)] - low for low, high in pairwise(ends)]
+    return [queries.take(own) for queries, own in zip(sets, rows, strict=True)]
+
+
+@torch.no_grad()
+def evaluate_scores(
+    score: Callable[[Batch], Tensor],
+    queries: EvaluationQueries,
+    advance: Callable[[int], None] = lambda count: None,
+    at_once: int = 0,
+) -> Evaluation:
+    """Rank every hard answer by the scores that `score` gives to all candidates of a batch's queries.
+
+    On a GPU everything is queued, and the host waits only for the end.
+    """
+    start = perf_counter()
+    at_once = at_once or _AT_ONCE[queries.numbers.device.type]
+    results = []
+    for own in queries.sets:
+        parts, errors = [], []
+        for first in range(0, len(own), at_once):
+            last = min(first + at_once, len(own))
+            scores = score(Batch(own.shape, own.ids[first:last])).float()  # type: ignore[arg-type]  # ids are a tensor
+            easy, hard = own.answers(first, last)
+            parts.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
+            if own.shape.denotes_numbers:
+                errors.append(_value_errors(scores, easy, hard, queries))
+            advance(last - first)
+        columns = [torch.cat(column) for column in zip(*errors, strict=True)]
+        results.append(ShapeResult(own.type, own.shape, QueryScores.concatenate(parts), *columns))
+    on_host = tuple(result.cpu() for result in results)
+    return Evaluation(queries.split, queries.unit_names, on_host, perf_counter() - start)
+
+
+def _value_errors(scores: Tensor, easy: Answers, hard: Answers, queries: EvaluationQueries) -> tuple[Tensor, Tensor]:
+    """For each query the unit of its first hard answer, and how far the best value of that unit is from a hard one."""
+    numbers, units = queries.numbers, queries.units
+    unit = units[hard.item[hard.counts.cumsum(0) - hard.counts]]
+    allowed = scores.masked_fill(units[None] != unit[:, None], -torch.inf)
+    allowed[easy.query, easy.item] = -torch.inf
+    best = numbers[allowed.argmax(dim=1)]
+    distance = (numbers[hard.item] - best[hard.query]).abs()
+    distance = distance.masked_fill(units[hard.item] != unit[hard.query], torch.inf)
+    nearest = torch.full((len(scores),), torch.inf, device=scores.device, dtype=distance.dtype)
+    nearest.scatter_reduce_(0, hard.query, distance, "amin")
+    return unit, nearest

@@ -204,8 +204,6 @@ def build(
     from kgreckon.graph.readers import is_mmkg_folder
     from kgreckon.terminal.benchmarks import BuildProgress
 
-    if preset is not None and preset not in PRESETS:
-        raise UserError(f"unknown preset {preset!r}: choose {', '.join(PRESETS)}")
     top_attributes = PRESETS[preset].top_attributes if preset and is_mmkg_folder(Path(graph)) else None
     opened = open_graph(graph, top_attributes)
     settings = BuildSettings.choose(opened, parse_types(types), queries, Numbers(numbers.value), seed, preset)
@@ -285,7 +283,7 @@ def import_queries_(
 @app.command()
 def train(
     benchmark: Annotated[Path | None, typer.Argument(help="The benchmark folder to learn from.")] = None,
-    model: Annotated[str | None, typer.Option(help="gqe, query2box or query2particles.")] = None,
+    model: Annotated[str | None, typer.Option(help="gqe, query2box, query2particles or reckoner.")] = None,
     numbers: Annotated[str | None, typer.Option(help="baseline, dice or sinusoidal.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder to write.")] = None,
     preset: Annotated[str | None, typer.Option(help="Settings to start from: paper, or small for a CPU.")] = None,
@@ -297,7 +295,7 @@ def train(
 ) -> None:
     """Train a model on a benchmark, or go on with a training that was stopped."""
     from kgreckon.terminal.runs import TrainingBar
-    from kgreckon.training import PRESETS, RunSettings, parse_assignments
+    from kgreckon.training import choose_settings, parse_assignments, preset_settings
     from kgreckon.training import resume as resume_run
     from kgreckon.training import train as train_model
 
@@ -305,8 +303,6 @@ def train(
         raise UserError("--resume goes on with the run's own settings: give no others")
     if resume is None and (benchmark is None or out is None):
         raise UserError("give a benchmark folder and --out RUN, or --resume RUN")
-    if preset is not None and preset not in PRESETS:
-        raise UserError(f"unknown preset {preset!r}: choose {', '.join(PRESETS)}")
     with TrainingBar() as bar:
         try:
             if resume is not None:
@@ -314,8 +310,9 @@ def train(
             else:
                 assert benchmark is not None and out is not None
                 named = {name: value for name, value in (("model", model), ("numbers", numbers)) if value is not None}
-                chosen = {**PRESETS.get(preset or "", {}), **parse_assignments(set_ or ()), **named}
-                run = train_model(benchmark, out, RunSettings.choose(chosen), bar)
+                given = {**parse_assignments(set_ or ()), **named}
+                chosen = {**preset_settings(preset, given.get("model")), **given}
+                run = train_model(benchmark, out, choose_settings(chosen), bar)
         except KeyboardInterrupt:
             folder = resume or out
             raise UserError(f"stopped; go on from the last checkpoint with: kgreckon train --resume {folder}") from None

@@ -62,7 +62,7 @@ def _draw(
     if wanted <= 0 or not len(rows):
         return np.zeros(0, dtype=np.int64)
     numbers = values.numbers[rows]
-    lows, highs = ranges_of(numbers, *(column[comparison] for column in _TABLE))
+    lows, highs = ranges_of(numbers, numbers, *(column[comparison] for column in _TABLE))
     ends = np.cumsum(highs - lows)  # all pairs in a row, those of the first y first
     total = int(ends[-1])
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kgreckon.exact.ragged import compiled, grown
 from kgreckon.exact.sets import append_interval
-from kgreckon.query import Comparison, Order
+from kgreckon.graph import ValueTable
+from kgreckon.query import Comparison, Number, Order
 
 _CODES = {order: code for code, order in enumerate(Order)}
 _EQUAL, _LESS, _GREATER, _AT_MOST, _AT_LEAST, _UNEQUAL = (
@@ -154,21 +157,40 @@ def compare_intervals(
 
 @compiled
 def ranges_of(
-    numbers: np.ndarray, order: int, factor: float, addend: float, tolerance: float
+    numbers: np.ndarray, among: np.ndarray, order: int, factor: float, addend: float, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each y of some sorted numbers of one unit, the range of places of the x that stand in the relation to it.
+    """For each y of some numbers, the range of places of the x, among sorted numbers, that stand in the relation to it.
 
-    Not for `!=`, which is no range.
+    Of `!=`, which is no range, the range that is left out.
     """
     lows = np.empty(len(numbers), dtype=np.int64)
     highs = np.empty(len(numbers), dtype=np.int64)
     for place in range(len(numbers)):
         z = factor * numbers[place] + addend
-        if order == _EQUAL:
-            lows[place], highs[place] = _equal_range(numbers, 0, len(numbers), z, tolerance)
+        if order in (_EQUAL, _UNEQUAL):
+            lows[place], highs[place] = _equal_range(among, 0, len(among), z, tolerance)
         else:
-            split = _first_above(numbers, 0, len(numbers), z, order in (_LESS, _AT_LEAST))
+            split = _first_above(among, 0, len(among), z, order in (_LESS, _AT_LEAST))
             downward = order in (_LESS, _AT_MOST)
             lows[place] = 0 if downward else split
-            highs[place] = split if downward else len(numbers)
+            highs[place] = split if downward else len(among)
     return lows, highs
+
+
+def compared_ranges(values: ValueTable, comparison: Comparison, literals: Sequence[Number]) -> np.ndarray:  # (n, 3)
+    """The row y, or beyond the table the literal, with the first and the last row (exclusive) of its x, if any."""
+    columns = [column[0] for column in comparison_table((comparison,))]
+    found = []
+    for unit, name in enumerate(values.units):
+        low, high = int(values.unit_starts[unit]), int(values.unit_starts[unit + 1])
+        own = [place for place, literal in enumerate(literals) if literal.unit == name]
+        ids = np.concatenate([np.arange(low, high), len(values) + np.array(own, dtype=np.int64)])
+        numbers = np.concatenate([values.numbers[low:high], [literals[place].value for place in own]])
+        lows, highs = ranges_of(numbers, np.ascontiguousarray(values.numbers[low:high]), *columns)
+        if comparison.order is Order.UNEQUAL:
+            found.append(np.stack([ids, np.full(len(ids), low), low + lows], axis=1))
+            found.append(np.stack([ids, low + highs, np.full(len(ids), high)], axis=1))
+        else:
+            found.append(np.stack([ids, low + lows, low + highs], axis=1))
+    ranges = np.concatenate(found) if found else np.zeros((0, 3), dtype=np.int64)
+    return ranges[ranges[:, 1] < ranges[:, 2]]

@@ -83,6 +83,6 @@ class Embedding(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:  # (n,) -> (n, d)
         """The vectors of some ids."""
         if self.count > _FEW:
-            return nn.functional.embedding(ids, self.weight)
+            return self.weight.index_select(0, ids)
         one_hot = ids[:, None] == torch.arange(self.count, device=ids.device, dtype=ids.dtype)
         return one_hot.to(self.weight.dtype) @ self.weight

@@ -3,17 +3,19 @@
 from kgreckon.training.evaluating import evaluate, load
 from kgreckon.training.loop import TrainingProgress, resume, train
 from kgreckon.training.run_folder import Run, is_run_folder
-from kgreckon.training.settings import PRESETS, RunSettings, parse_assignments
+from kgreckon.training.settings import PRESETS, RunSettings, choose_settings, parse_assignments, preset_settings
 
 __all__ = [
     "PRESETS",
     "Run",
     "RunSettings",
     "TrainingProgress",
+    "choose_settings",
     "evaluate",
     "is_run_folder",
     "load",
     "parse_assignments",
+    "preset_settings",
     "resume",
     "train",
 ]

@@ -11,6 +11,7 @@ from kgreckon.benchmark.format import read_json
 from kgreckon.benchmark.presets import PRESETS, paper_tables
 from kgreckon.errors import UserError
 from kgreckon.training.run_folder import Run
+from kgreckon.training.settings import RunSettings
 
 _PAPER_NAMES = {"gqe": "GQE", "query2box": "Q2B", "query2particles": "Q2P"}
 
@@ -55,9 +56,9 @@ def _row(name: str, table: dict[str, Any]) -> Row:
 def paper_row(run: Run) -> Row | None:
     """The paper's numbers for the run's model, numbers and benchmark."""
     preset = PRESETS.get(run.header.get("preset") or "")
-    settings = run.settings.model
-    if preset is None or settings.model not in _PAPER_NAMES:
+    if preset is None or not isinstance(run.settings, RunSettings) or run.settings.model.model not in _PAPER_NAMES:
         return None
+    settings = run.settings.model
     wanted = (preset.dataset, _PAPER_NAMES[settings.model], settings.numbers)
     tables = paper_tables()
     overall, by_type = (

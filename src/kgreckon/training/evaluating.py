@@ -9,17 +9,26 @@ from typing import Any
 
 import torch
 
-from kgreckon.benchmark import Split
+from kgreckon.benchmark import Benchmark, Split
 from kgreckon.benchmark.format import write_json
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
 from kgreckon.models import QueryModel
+from kgreckon.reckoner import Reckoner
+from kgreckon.training.reckoning import AT_ONCE, load_reckoner
 from kgreckon.training.run_folder import Run
+from kgreckon.training.settings import RunSettings
 
 
-def load(run: Run | str | Path, benchmark: Path | None = None, device: str = "auto") -> QueryModel:
-    """The trained model of a run, with its best weights, ready to encode and score queries."""
+def load(run: Run | str | Path, benchmark: Path | None = None, device: str = "auto") -> QueryModel | Reckoner:
+    """The trained model of a run, with its best weights; its `answer` scores all candidates of a batch of queries."""
     run = run if isinstance(run, Run) else Run.open(run)
-    return run.model(run.benchmark(benchmark), device_for(device))
+    return _load(run, run.benchmark(benchmark), device_for(device))
+
+
+def _load(run: Run, benchmark: Benchmark, device: torch.device) -> QueryModel | Reckoner:
+    if isinstance(run.settings, RunSettings):
+        return run.model(benchmark, device)
+    return load_reckoner(run, benchmark, device)
 
 
 def evaluate(
@@ -35,7 +44,8 @@ def evaluate(
     opened = run.benchmark(benchmark)
     where = device_for(device)
     queries = EvaluationQueries.load(opened, split, where, queries_per_type)
-    evaluation = evaluate_scores(run.model(opened, where).answer, queries, advance)
+    at_once = 0 if isinstance(run.settings, RunSettings) else AT_ONCE[where.type]
+    evaluation = evaluate_scores(_load(run, opened, where).answer, queries, advance, at_once)
     result = evaluation.as_json() | {"queries_per_type": queries_per_type or None, "device": where.type}
     name = f"{split.label}_metrics"
     write_json(run.folder / f"{name}.json", result)

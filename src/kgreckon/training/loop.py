@@ -16,8 +16,9 @@ from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
 from kgreckon.training.data import model_for, training_queries
 from kgreckon.training.evaluating import device_for
+from kgreckon.training.reckoning import train_reckoner
 from kgreckon.training.run_folder import BEST, LAST, Run, restore_state, state_tensors
-from kgreckon.training.settings import RunSettings
+from kgreckon.training.settings import RunSettings, Settings
 from kgreckon.training.steps import Steps
 
 
@@ -46,27 +47,33 @@ class _Counters:
 def train(
     benchmark: str | Path | Benchmark,
     folder: str | Path,
-    settings: RunSettings | None = None,
+    settings: Settings | None = None,
     progress: TrainingProgress | None = None,
 ) -> Run:
     """Train a model on a benchmark into a new run folder."""
     opened = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
     run = Run.create(Path(folder), opened, settings or RunSettings())
-    return _Trainer(run, opened, progress or TrainingProgress()).run_to_the_end(resume=False)
+    return _run_to_the_end(run, opened, progress or TrainingProgress(), resume=False)
 
 
 def resume(folder: str | Path, benchmark: Path | None = None, progress: TrainingProgress | None = None) -> Run:
     """Go on with a run where its last checkpoint stood."""
     run = Run.open(folder)
-    return _Trainer(run, run.benchmark(benchmark), progress or TrainingProgress()).run_to_the_end(resume=True)
+    return _run_to_the_end(run, run.benchmark(benchmark), progress or TrainingProgress(), resume=True)
+
+
+def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: bool) -> Run:
+    if isinstance(run.settings, RunSettings):
+        return _Trainer(run, benchmark, run.settings, progress).run_to_the_end(resume)
+    return train_reckoner(run, benchmark, device_for(run.settings.device), progress)
 
 
 class _Trainer:
     """One training, from its first step or its last checkpoint to its end."""
 
-    def __init__(self, run: Run, benchmark: Benchmark, progress: TrainingProgress) -> None:
+    def __init__(self, run: Run, benchmark: Benchmark, settings: RunSettings, progress: TrainingProgress) -> None:
         self.run, self.benchmark, self.progress = run, benchmark, progress
-        self.settings = run.settings.training
+        self.model_settings, self.settings = settings.model, settings.training
         self.device = device_for(self.settings.device)
         self.precision = self.settings.precision
         if self.precision == "auto":
@@ -91,7 +98,7 @@ class _Trainer:
         per_type = settings.validation_queries
         self.validation = EvaluationQueries.load(self.benchmark, Split.VALID, self.device, per_type)
         generator = torch.Generator().manual_seed(settings.seed)
-        self.model = model_for(self.benchmark, self.run.settings.model, generator).to(self.device)
+        self.model = model_for(self.benchmark, self.model_settings, generator).to(self.device)
         mixed = self.precision == "bf16"
         rate, negatives = settings.learning_rate, settings.negatives
         self.steps = Steps(self.model, queries, settings.batch_size, rate, True, mixed, negatives)

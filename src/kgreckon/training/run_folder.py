@@ -20,7 +20,7 @@ from kgreckon.benchmark.format import read_json, write_json
 from kgreckon.errors import UserError
 from kgreckon.models import QueryModel
 from kgreckon.training.data import model_for
-from kgreckon.training.settings import RunSettings
+from kgreckon.training.settings import RunSettings, Settings, settings_as_json, settings_from_json
 
 HEADER = "run.json"
 FORMAT = "kgreckon-run"
@@ -46,10 +46,10 @@ class Run:
 
     folder: Path
     header: dict[str, Any]
-    settings: RunSettings
+    settings: Settings
 
     @staticmethod
-    def create(folder: Path, benchmark: Benchmark, settings: RunSettings) -> Run:
+    def create(folder: Path, benchmark: Benchmark, settings: Settings) -> Run:
         """A new run folder; an existing one is left alone."""
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             remedy = f"; go on with it: kgreckon train --resume {folder}" if is_run_folder(folder) else ""
@@ -61,7 +61,7 @@ class Run:
             "benchmark": str(benchmark.folder.resolve()),
             "benchmark_hash": benchmark_hash(benchmark),
             "preset": benchmark.header.get("preset"),
-            "settings": settings.as_json(),
+            "settings": settings_as_json(settings),
         }
         write_json(folder / HEADER, header)
         return Run.open(folder)
@@ -80,7 +80,7 @@ class Run:
         settings = header.get("settings")
         if not isinstance(settings, dict) or not isinstance(header.get("benchmark"), str):
             raise UserError(f"{folder / HEADER} does not hold the settings of a run")
-        return Run(folder, header, RunSettings.from_json(settings))
+        return Run(folder, header, settings_from_json(settings))
 
     def benchmark(self, place: Path | None = None) -> Benchmark:
         """The benchmark that the run was trained on, at its old place or where it is now."""
@@ -91,6 +91,7 @@ class Run:
 
     def model(self, benchmark: Benchmark, device: torch.device, weights: str = BEST) -> QueryModel:
         """The trained model, ready to answer."""
+        assert isinstance(self.settings, RunSettings)
         model = model_for(benchmark, self.settings.model, torch.Generator())
         tensors = {
             name.removeprefix("model."): tensor

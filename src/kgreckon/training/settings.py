@@ -8,6 +8,7 @@ from typing import Any
 
 from kgreckon.errors import UserError, unknown_name
 from kgreckon.models import ModelSettings
+from kgreckon.reckoner.settings import ReckonerSettings
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,7 @@ class RunSettings:
     @staticmethod
     def choose(values: dict[str, Any]) -> RunSettings:
         """The defaults with some settings changed, by name; text is read as the setting's type."""
-        known = {each.name: each for each in (*fields(ModelSettings), *fields(TrainingSettings))}
-        for name in values:
-            if name not in known:
-                raise unknown_name("setting", name, known)
-        typed = {name: _typed(name, value, known[name].type) for name, value in values.items()}
+        typed = _all_typed(values, ModelSettings, TrainingSettings)
         of_model = {each.name for each in fields(ModelSettings)}
         settings = RunSettings(
             ModelSettings(**{name: value for name, value in typed.items() if name in of_model}),
@@ -85,6 +82,36 @@ class RunSettings:
         )
         settings.check()
         return settings
+
+
+Settings = RunSettings | ReckonerSettings
+
+
+def choose_settings(values: dict[str, Any]) -> Settings:
+    """The settings of the model that is named, or of the default one, with some changed."""
+    if values.get("model") != "reckoner":
+        return RunSettings.choose(values)
+    settings = ReckonerSettings(**_all_typed(values, ReckonerSettings))
+    settings.check()
+    return settings
+
+
+def settings_as_json(settings: Settings) -> dict[str, Any]:
+    """The settings as the run folder holds them."""
+    return settings.as_json() if isinstance(settings, RunSettings) else {"reckoner": asdict(settings)}
+
+
+def settings_from_json(data: dict[str, Any]) -> Settings:
+    """The settings that a run folder holds."""
+    return choose_settings(data["reckoner"]) if "reckoner" in data else RunSettings.from_json(data)
+
+
+def _all_typed(values: dict[str, Any], *kinds: Any) -> dict[str, Any]:
+    known = {each.name: each for kind in kinds for each in fields(kind)}
+    for name in values:
+        if name not in known:
+            raise unknown_name("setting", name, known)
+    return {name: _typed(name, value, known[name].type) for name, value in values.items()}
 
 
 # The settings of the released implementation, with its number of steps.
@@ -103,6 +130,17 @@ SMALL: dict[str, Any] = {
     "checkpoint_every": 500,
 }
 PRESETS = {"paper": PAPER, "small": SMALL}
+RECKONER_PRESETS: dict[str, dict[str, Any]] = {
+    "small": {"rank": 64, "epochs": 10, "heads": 64, "validation_queries": 20},
+}
+
+
+def preset_settings(name: str | None, model: str | None) -> dict[str, Any]:
+    """The settings that a preset starts from."""
+    presets = RECKONER_PRESETS if model == "reckoner" else PRESETS
+    if name is not None and name not in presets:
+        raise UserError(f"unknown preset {name!r}: choose {', '.join(presets)}")
+    return {} if name is None else presets[name]
 
 
 def parse_assignments(texts: Iterable[str]) -> dict[str, str]:

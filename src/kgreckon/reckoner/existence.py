@@ -1,0 +1,88 @@
+"""How many facts of each label an entity is to be expected to have beyond those that the training graph states."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy import special, stats
+
+from kgreckon.benchmark.splits import TRAIN_SHARE
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.reckoner.features import label_counts
+
+FOLDS = 5
+_LONGEST = 64  # counts up to here are told apart
+_PSEUDO = 5.0  # groups of all labels together that stand beside a label's own
+_STEPS = 120
+
+
+def stated_chances(
+    graph: KnowledgeGraph, vectors: np.ndarray, fold_of: np.ndarray, device: torch.device
+) -> np.ndarray:  # (entities, relations in both directions and attributes)
+    """The chance that the graph states a fact of each label of each entity.
+
+    Logistic regressions on the other labels that the entity has and on its place among entities, out of fold.
+    """
+    counts, often = label_counts(graph)
+    owns = np.zeros((len(graph.entities), len(graph.attributes)), dtype=np.float32)
+    owns[graph.attribute_facts.sources, graph.attribute_facts.labels] = 1
+    wanted = np.concatenate([counts > 0, owns > 0], axis=1)
+    features = np.concatenate([np.ones((len(owns), 1)), counts[:, often], owns, 0.3 * vectors], axis=1)
+    own_column = np.full(wanted.shape[1], -1)
+    own_column[often] = 1 + np.arange(len(often))
+    own_column[counts.shape[1] :] = 1 + len(often) + np.arange(owns.shape[1])
+    x = torch.from_numpy(features).float().to(device)
+    y = torch.from_numpy(wanted).float().to(device)
+    found = np.zeros(wanted.shape, dtype=np.float32)
+    for fold in range(FOLDS):
+        own = torch.from_numpy(fold_of == fold).to(device)
+        weights = _logistic(x[~own], y[~own], own_column)
+        found[fold_of == fold] = torch.sigmoid(x[own] @ weights).cpu().numpy()
+    return found.clip(1e-6, 1 - 1e-4)
+
+
+def _logistic(x: torch.Tensor, y: torch.Tensor, own_column: np.ndarray) -> torch.Tensor:  # (n, f), (n, l) -> (f, l)
+    """Weights of one logistic regression per column of y, none of which sees itself among the features."""
+    allowed = torch.ones(x.shape[1], y.shape[1], device=x.device)
+    labels = np.flatnonzero(own_column >= 0)
+    allowed[torch.from_numpy(own_column[labels]), torch.from_numpy(labels)] = 0
+    weights = torch.zeros(x.shape[1], y.shape[1], device=x.device)
+    rate = y.mean(dim=0).clamp(1e-6, 1 - 1e-6)
+    weights[0] = torch.log(rate / (1 - rate))
+    moments = torch.zeros_like(weights), torch.zeros_like(weights)
+    for step in range(1, _STEPS + 1):  # Adam on all regressions at once; their gradient is a matrix product
+        gradient = x.T @ (torch.sigmoid(x @ weights) - y) / len(x)
+        gradient[1:] += 2e-3 * rate.clamp(min=1e-3) * weights[1:]
+        gradient = gradient * allowed / rate.clamp(min=1e-3).sqrt()
+        moments[0].lerp_(gradient, 0.1)
+        moments[1].lerp_(gradient.square(), 0.01)
+        size = (moments[1] / (1 - 0.99**step)).sqrt().add_(1e-6)
+        weights -= 0.05 * moments[0] / (1 - 0.9**step) / size
+    return weights
+
+
+def hidden_tails(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
+    """For each relation in both directions, and each number of tails stated, how many more are hidden in the mean.
+
+    A fact is hidden with the probability that it is not in a training graph. Were the stated counts the true ones, so
+    many tails would be hidden behind those that remain: for a relation with one tail, none. Beside it the count of
+    each entity, (labels, entities).
+    """
+    counts = label_counts(graph)[0].T.round().astype(np.int64)
+    labels = counts.shape[0]
+    capped = counts.clip(max=_LONGEST)
+    cells = np.arange(labels)[:, None] * (_LONGEST + 1) + capped
+    histogram = np.bincount(cells.ravel(), minlength=labels * (_LONGEST + 1)).reshape(labels, -1).astype(float)
+    n, c = np.meshgrid(np.arange(_LONGEST + 1), np.arange(_LONGEST + 1), indexing="ij")
+    chance = stats.binom.pmf(c, n, TRAIN_SHARE) * (n > 0)
+    groups, hidden = histogram @ chance, histogram @ (chance * (n - c))
+    overall = hidden.sum(axis=0) / np.maximum(groups.sum(axis=0), 1e-12)
+    table = (hidden + _PSEUDO * overall) / (groups + _PSEUDO)
+    ratio = (1 - TRAIN_SHARE) / TRAIN_SHARE
+    found = np.take_along_axis(table, capped, axis=1)
+    return np.where(counts > _LONGEST // 2, ratio * counts, found), counts
+
+
+def odds(chances: np.ndarray) -> np.ndarray:
+    """What stated chances say of an entity without a stated fact: chance against chance, as special.logit has it."""
+    return np.exp(special.logit(chances))

@@ -1,0 +1,59 @@
+"""Putting a fact model together from the training graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgreckon.reckoner.attributes import AttributeModel, fit_attributes, scales_of
+from kgreckon.reckoner.existence import FOLDS, hidden_tails, odds, stated_chances
+from kgreckon.reckoner.features import neighbourhood_vectors
+from kgreckon.reckoner.observed import ObservedFacts
+from kgreckon.reckoner.predicted import Expectations
+
+DIMENSION = 96  # of the vectors that say where an entity stands
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What is learned beside the link predictor."""
+
+    expectations: Expectations
+    attributes: list[AttributeModel]
+
+    def as_tensors(self) -> dict[str, Tensor]:
+        """What a run folder keeps; the rest follows from the graph."""
+        columns = [[getattr(model, name) for model in self.attributes] for name in ("mean", "width", "degrees")]
+        mean, width, degrees = (torch.from_numpy(np.array(column, dtype=np.float32)) for column in columns)
+        odds_ = self.expectations.odds.log().half()
+        return {"log_odds": odds_, "attribute_mean": mean, "attribute_width": width, "attribute_degrees": degrees}
+
+    @staticmethod
+    def from_tensors(tensors: dict[str, Tensor], observed: ObservedFacts) -> Beliefs:
+        """The same again."""
+        graph = observed.graph
+        names = ("attribute_mean", "attribute_width", "attribute_degrees")
+        mean, width, degrees = (tensors[name].cpu().double().numpy() for name in names)
+        attributes = [
+            AttributeModel(scale, mean[place], width[place], float(degrees[place]))
+            for place, scale in enumerate(scales_of(graph))
+        ]
+        return Beliefs(Expectations(_hidden(observed), tensors["log_odds"].float().exp()), attributes)
+
+
+def fit_beliefs(observed: ObservedFacts, seed: int) -> Beliefs:
+    """Learn what to expect of entities and of their numbers."""
+    graph, device = observed.graph, observed.device
+    fold_of = np.random.default_rng(seed).integers(FOLDS, size=len(graph.entities))
+    vectors = neighbourhood_vectors(graph, DIMENSION, seed)
+    chances = stated_chances(graph, vectors, fold_of, device)
+    expectations = Expectations(_hidden(observed), torch.from_numpy(odds(chances).T.copy()).float().to(device))
+    return Beliefs(expectations, fit_attributes(graph, vectors, fold_of))
+
+
+def _hidden(observed: ObservedFacts) -> Tensor:  # (relations, entities)
+    hidden, counts = hidden_tails(observed.graph)
+    return torch.from_numpy(np.where(counts > 0, hidden, 0)).float().to(observed.device)

@@ -1,0 +1,244 @@
+"""Facts with probabilities: observed ones are certain, the others are predicted and calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgreckon.models.scoring import inner_products
+from kgreckon.reckoner.attributes import AttributeModel
+from kgreckon.reckoner.fuzzy import MissingValues
+from kgreckon.reckoner.links import Examples, LinkScorer
+from kgreckon.reckoner.observed import ObservedFacts, ragged_ranges
+
+_CANDIDATES = 2048  # entities that may lack an attribute's value: the likeliest to have one
+_LEAST_EXISTENCE = 1e-3
+_LEAST_HIDDEN = 1e-5  # facts to be expected, below which an entity is taken to have none of a relation
+_FLOOR = -40.0  # of a logarithm
+_CAP = 0.9  # what no predicted fact exceeds
+_UNSEEN = 0.1  # what a value that never occurred with the attribute counts beside one that did
+_ONE_VALUED = 0.99  # the share of entities with a single value, from which on an attribute counts as one-valued
+_ROWS = {"cuda": 2**13, "cpu": 2**10}  # facts' heads normalised at once
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The few numbers that turn scores into probabilities, fitted on validation queries."""
+
+    forward: float = 0.8  # the weight of a fact seen from its head
+    backward: float = 0.2  # and seen from its tail
+    hidden: float = 4.0  # times the hidden facts to expect of an entity that has some of the label
+    existence: float = 1.0  # times the odds of an entity that has none
+    value_link: float = 0.7  # the weight of the link predictor, from entity to value, in a value's density
+    value_back: float = 0.3  # and from value to entity
+    value_regression: float = 0.5  # the weight of the regression
+    edge_probability: float = 0.0  # of a numerical edge that arithmetic allows
+
+    def as_json(self) -> dict[str, float]:
+        """The same as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The numbers of a link predictor's nodes and labels: entities, then values; relations, then attributes twice."""
+
+    entities: int
+    values: int
+    relations: int  # both directions
+    attributes: int
+
+    @property
+    def num_nodes(self) -> int:
+        """Entities and values."""
+        return self.entities + self.values
+
+    @property
+    def num_labels(self) -> int:
+        """Relations, attributes, and attributes the other way."""
+        return self.relations + 2 * self.attributes
+
+    @staticmethod
+    def of(observed: ObservedFacts) -> Labels:
+        """The sizes of a graph."""
+        graph = observed.graph
+        return Labels(len(graph.entities), len(graph.values), 2 * len(graph.relations), len(graph.attributes))
+
+    def examples(self, observed: ObservedFacts) -> list[Examples]:
+        """All facts of a graph in both directions: those that lead to entities, and those that lead to values."""
+        graph, device = observed.graph, observed.device
+        facts, own = graph.facts, graph.attribute_facts
+        to_entities = (
+            np.concatenate([facts.sources, facts.targets, self.entities + own.targets]),
+            np.concatenate([2 * facts.labels, 2 * facts.labels + 1, self.relations + self.attributes + own.labels]),
+            np.concatenate([facts.targets, facts.sources, own.sources]),
+        )
+        to_values = (own.sources, self.relations + own.labels, self.entities + own.targets)
+
+        def examples(columns: Sequence[np.ndarray], first: int, last: int) -> Examples:
+            heads, labels, tails = (torch.from_numpy(column.astype(np.int64)).to(device) for column in columns)
+            return Examples(heads, labels, tails, first, last)
+
+        return [examples(to_entities, 0, self.entities), examples(to_values, self.entities, self.num_nodes)]
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """How many facts of each label are hidden, to be expected of each entity."""
+
+    hidden: Tensor  # (relations in both directions, entities): where some are stated; 0 where none are
+    odds: Tensor  # (relations in both directions and attributes, entities): stated against not, where none are
+
+    def relations(self, hidden: float, existence: float) -> Tensor:  # (relations, entities)
+        """The hidden facts of each relation."""
+        return torch.where(self.hidden > 0, hidden * self.hidden, existence * self.odds[: len(self.hidden)])
+
+
+class PredictedFacts:
+    """A link predictor and attribute models over a graph's facts (kgreckon.reckoner.fuzzy.FactModel).
+
+    `normalisers` holds, for each relation and head, the logarithm of the sum over the tails that are not observed, as
+    `log_sums` computes it.
+    """
+
+    def __init__(
+        self,
+        observed: ObservedFacts,
+        scorer: LinkScorer,
+        expectations: Expectations,
+        normalisers: Tensor,
+        attributes: Sequence[AttributeModel],
+        calibration: Calibration,
+        one_valued_rule: bool = True,
+    ) -> None:
+        self.observed, self.scorer, self.attributes = observed, scorer.requires_grad_(False), attributes
+        self.calibration, self.one_valued_rule = calibration, one_valued_rule
+        self.expectations, self.labels = expectations, Labels.of(observed)
+        expected = expectations.relations(calibration.hidden, calibration.existence)
+        if not one_valued_rule:
+            expected = expected.clamp(min=0.25 * calibration.hidden)
+        self.normalisers = normalisers
+        self.offsets = (expected.log() - normalisers).clamp_(min=_FLOOR)  # (relations, entities)
+        self._missing: dict[int, MissingValues] = {}
+        self._value_sums: dict[int, Tensor] = {}  # of each attribute's values, over all entities
+
+    @property
+    def edge_probability(self) -> float:
+        """The probability of a numerical edge that arithmetic allows and the graph does not carry."""
+        return self.calibration.edge_probability
+
+    # ------------------------------------------------------------------------------------------------ relations
+
+    @torch.no_grad()
+    def tails(self, heads: Tensor, relations: Tensor) -> Tensor | None:  # (q, k), (q,) -> (q, k, entities)
+        """A fact's probability seen from its head and from its tail, weighed against each other.
+
+        From the head it is a softmax over the tails that are not observed, times the number of hidden tails to expect;
+        from the tail the same along the inverse relation. Both are linear in the tail's vector: one matrix product.
+        """
+        scorer, calibration, back = self.scorer, self.calibration, relations ^ 1
+        queries, count = heads.shape
+        nodes = scorer.nodes[heads.flatten()]
+        asked = calibration.forward * scorer.of_tail(nodes, scorer.labels[relations.repeat_interleave(count)])
+        asked += calibration.backward * scorer.of_head(scorer.labels[back.repeat_interleave(count)], nodes)
+        likely = inner_products(asked, self._entities).view(queries, count, -1)
+        likely += calibration.forward * self.offsets[relations[:, None], heads][:, :, None]
+        likely += calibration.backward * self.offsets[back][:, None]
+        return likely.exp_().clamp_(max=_CAP)
+
+    def recalibrated(self, calibration: Calibration) -> PredictedFacts:
+        """The same with another calibration."""
+        other = PredictedFacts(
+            self.observed,
+            self.scorer,
+            self.expectations,
+            self.normalisers,
+            self.attributes,
+            calibration,
+            self.one_valued_rule,
+        )
+        names = ("existence", "value_link", "value_back", "value_regression")
+        if all(getattr(calibration, name) == getattr(self.calibration, name) for name in names):
+            other._missing = self._missing
+        other._value_sums = self._value_sums
+        return other
+
+    @property
+    def _entities(self) -> Tensor:
+        return self.scorer.nodes[: self.labels.entities]
+
+    # ----------------------------------------------------------------------------------------------- attributes
+
+    def missing(self, attribute: int) -> MissingValues | None:
+        """The values to expect on the entities that may have the attribute and do not show it."""
+        if not self.attributes:
+            return None
+        if attribute not in self._missing:
+            self._missing[attribute] = self._predict(attribute)
+        return self._missing[attribute]
+
+    @torch.no_grad()
+    def _predict(self, attribute: int) -> MissingValues:
+        graph, device = self.observed.graph, self.observed.device
+        own = graph.attribute_facts.labels == attribute
+        holders = np.bincount(graph.attribute_facts.sources[own], minlength=self.labels.entities)
+        existence = self.calibration.existence * self.expectations.odds[self.labels.relations + attribute].clamp(
+            max=1e4
+        )
+        existence = existence.clamp(max=0.95)
+        one_valued = (holders == 1).sum() >= _ONE_VALUED * (holders > 0).sum()
+        if one_valued and self.one_valued_rule:
+            existence = existence * torch.from_numpy(holders == 0).to(device)
+        chosen = existence.topk(min(_CANDIDATES, len(existence))).indices.sort().values
+        chosen = chosen[existence[chosen] >= _LEAST_EXISTENCE]
+        unit = int(graph.attribute_units[attribute])
+        low, high = int(graph.values.unit_starts[unit]), int(graph.values.unit_starts[unit + 1])
+        density = self._density(attribute, chosen, low, high)
+        return MissingValues(chosen, density * existence[chosen][:, None], low)
+
+    def _density(self, attribute: int, entities: Tensor, low: int, high: int) -> Tensor:  # (c,) -> (c, rows)
+        """What the link predictor says of values as tails, and what the regression says of them as numbers."""
+        graph, calibration, scorer, labels = self.observed.graph, self.calibration, self.scorer, self.labels
+        facts = graph.attribute_facts
+        found = torch.zeros(len(entities), high - low, device=entities.device)
+        if calibration.value_regression:
+            counts = np.bincount(facts.targets[facts.labels == attribute], minlength=len(graph.values))[low:high]
+            prior = torch.from_numpy(np.log(counts + _UNSEEN)).float().to(entities.device)
+            density = self.attributes[attribute].log_density(entities, graph.values.numbers[low:high])
+            found += calibration.value_regression * torch.log_softmax(density + prior, dim=1)
+        values = scorer.nodes[labels.entities + low : labels.entities + high]
+        if calibration.value_link:
+            label = scorer.labels[labels.relations + attribute].expand(len(entities), -1)
+            linked = inner_products(scorer.of_tail(scorer.nodes[entities], label), values)
+            found += calibration.value_link * torch.log_softmax(linked, dim=1)
+        if calibration.value_back:
+            label = scorer.labels[labels.relations + labels.attributes + attribute].expand(high - low, -1)
+            asked = scorer.of_tail(values, label)
+            if attribute not in self._value_sums:
+                sums = [
+                    inner_products(part, self._entities).logsumexp(dim=1) for part in torch.split(asked, _ROWS["cpu"])
+                ]
+                self._value_sums[attribute] = torch.cat(sums)
+            linked = inner_products(scorer.nodes[entities], asked) - self._value_sums[attribute]
+            found += calibration.value_back * linked
+        return torch.softmax(found, dim=1)
+
+
+@torch.no_grad()
+def log_sums(observed: ObservedFacts, scorer: LinkScorer, expectations: Expectations) -> Tensor:
+    """For each relation and head that may have hidden tails, the log of the sum over tails; infinity for the others."""
+    relations, heads = torch.nonzero(expectations.relations(1.0, 1.0) > _LEAST_HIDDEN, as_tuple=True)
+    found = torch.full_like(expectations.hidden, torch.inf)
+    entities = scorer.nodes[: Labels.of(observed).entities]
+    size = _ROWS[observed.device.type]
+    for first in range(0, len(heads), size):
+        head, relation = heads[first : first + size], relations[first : first + size]
+        scores = inner_products(scorer.of_tail(scorer.nodes[head], scorer.labels[relation]), entities)
+        row, edge = ragged_ranges(*observed.relations.groups(relation, head))
+        scores[row, observed.relations.targets[edge]] = -torch.inf
+        found[relation, head] = scores.logsumexp(dim=1)
+    return found

@@ -1,0 +1,134 @@
+"""Training a reckoner into a run folder: the link predictor, then what else is believed, then the calibration."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from kgreckon.benchmark import Benchmark, Split
+from kgreckon.benchmark.format import read_json, write_json
+from kgreckon.errors import UserError
+from kgreckon.evaluation import EvaluationQueries
+from kgreckon.reckoner import Calibration, Inference, ObservedFacts, PredictedFacts, Reckoner
+from kgreckon.reckoner.calibrating import fit_calibration
+from kgreckon.reckoner.fitting import Beliefs, fit_beliefs
+from kgreckon.reckoner.links import SCORERS, LinkScorer, LinkTraining
+from kgreckon.reckoner.predicted import Labels, log_sums
+from kgreckon.reckoner.settings import ReckonerSettings
+from kgreckon.training.run_folder import BEST, LAST, Run
+
+if TYPE_CHECKING:
+    from kgreckon.training.loop import TrainingProgress
+
+CALIBRATION = "calibration.json"
+# Queries answered at once: a GPU wants many, a CPU's caches few.
+AT_ONCE = {"cuda": 512, "cpu": 16}
+_UNKNOWN = 6e4  # stands for infinity in half precision
+
+
+def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progress: TrainingProgress) -> Run:
+    """Take all epochs that are left, then fit the rest; only the calibration sees more than the training graph."""
+    settings = _settings(run)
+    torch.set_float32_matmul_precision("high" if device.type == "cuda" else "highest")
+    observed = ObservedFacts.of(benchmark.graphs.at(Split.TRAIN), device)
+    labels = Labels.of(observed)
+    scorer = _new_scorer(settings, labels).to(device)
+    training = LinkTraining(
+        scorer,
+        labels.examples(observed),
+        settings.batch_size,
+        settings.learning_rate,
+        settings.regularisation,
+        settings.label_weight,
+        settings.seed,
+    )
+    done = _restore(run, scorer, training, device)
+    run.forget_after(done * training.steps_per_epoch)
+    progress.begin(done * training.steps_per_epoch, settings.epochs * training.steps_per_epoch)
+    for epoch in range(done, settings.epochs):
+        start = perf_counter()
+        loss = training.epoch(epoch)
+        rate = training.steps_per_epoch * settings.batch_size / (perf_counter() - start)
+        step = (epoch + 1) * training.steps_per_epoch
+        run.record({"step": step, "loss": loss, "facts_per_second": rate})
+        progress.report(step, loss, rate)
+        if not torch.isfinite(torch.tensor(loss)):
+            raise UserError(f"the loss is not finite in epoch {epoch + 1}: lower the learning rate")
+        if (epoch + 1) % settings.checkpoint_every == 0 or epoch + 1 == settings.epochs:
+            run.save(LAST, _state(scorer, training, epoch + 1))
+    beliefs = fit_beliefs(observed, settings.seed)
+    normalisers = log_sums(observed, scorer, beliefs.expectations)
+    facts = PredictedFacts(observed, scorer, beliefs.expectations, normalisers, beliefs.attributes, Calibration())
+    queries = EvaluationQueries.load(benchmark, Split.VALID, device, settings.validation_queries, settings.seed)
+    step = settings.epochs * training.steps_per_epoch
+    inference = Inference(numbers=benchmark.numbers, heads=settings.heads)
+    facts, mrr = fit_calibration(
+        facts,
+        inference,
+        queries,
+        AT_ONCE[device.type],
+        lambda line: run.record({"step": step, "calibration": line}),
+    )
+    run.record({"step": step, "validation_mrr": mrr})
+    weights = {f"scorer.{name}": tensor for name, tensor in scorer.state_dict().items()}
+    weights["normalisers"] = normalisers.clamp(max=_UNKNOWN).half()
+    run.save(BEST, weights | beliefs.as_tensors())
+    write_json(run.folder / CALIBRATION, facts.calibration.as_json())
+    progress.validated(step, mrr, True)
+    return run
+
+
+def load_reckoner(run: Run, benchmark: Benchmark, device: torch.device) -> Reckoner:
+    """The trained reckoner of a run."""
+    settings = _settings(run)
+    path = run.folder / CALIBRATION
+    if not path.is_file():
+        raise UserError(f"{run.folder} is not trained to its end; go on with: kgreckon train --resume {run.folder}")
+    tensors = run.tensors(BEST, device)
+    observed = ObservedFacts.of(benchmark.graphs.at(Split.TRAIN), device)
+    try:
+        calibration = Calibration(**read_json(path))
+        scorer = _new_scorer(settings, Labels.of(observed))
+        scorer.load_state_dict(
+            {name.removeprefix("scorer."): tensor for name, tensor in tensors.items() if name.startswith("scorer.")}
+        )
+        beliefs = Beliefs.from_tensors(tensors, observed)
+        normalisers = tensors["normalisers"].float()
+    except (RuntimeError, KeyError, TypeError, IndexError) as error:
+        raise UserError(f"{run.folder} does not fit its settings or its benchmark: {error}") from None
+    normalisers = normalisers.masked_fill(normalisers >= _UNKNOWN, torch.inf)
+    facts = PredictedFacts(
+        observed, scorer.to(device), beliefs.expectations, normalisers, beliefs.attributes, calibration
+    )
+    return Reckoner(facts, Inference(numbers=benchmark.numbers, heads=settings.heads))
+
+
+def _settings(run: Run) -> ReckonerSettings:
+    assert isinstance(run.settings, ReckonerSettings)
+    return run.settings
+
+
+def _new_scorer(settings: ReckonerSettings, labels: Labels) -> LinkScorer:
+    generator = torch.Generator().manual_seed(settings.seed)
+    return SCORERS[settings.scorer](labels.num_nodes, labels.num_labels, settings.rank, generator)
+
+
+def _state(scorer: LinkScorer, training: LinkTraining, epochs: int) -> dict[str, Tensor]:
+    """Everything that the next epoch depends on."""
+    tensors = {f"scorer.{name}": tensor for name, tensor in scorer.state_dict().items()}
+    tensors |= {f"squares.{place}": tensor for place, tensor in enumerate(training.squares)}
+    return tensors | {"epochs": torch.tensor(epochs)}
+
+
+def _restore(run: Run, scorer: LinkScorer, training: LinkTraining, device: torch.device) -> int:
+    """Put back what the last checkpoint holds; returns the epochs that are done."""
+    if not (run.folder / LAST).is_file():
+        return 0
+    tensors = run.tensors(LAST, device)
+    scorer.load_state_dict({n.removeprefix("scorer."): t for n, t in tensors.items() if n.startswith("scorer.")})
+    for place, square in enumerate(training.squares):
+        square.copy_(tensors[f"squares.{place}"])
+    return int(tensors["epochs"])

@@ -324,6 +324,34 @@ def train(
 
 
 @app.command()
+def predict(
+    run: Annotated[Path, typer.Argument(help="The run folder of a reckoner.")],
+    entity: Annotated[str, typer.Argument(help="An entity, by name or by label.")],
+    attribute: Annotated[str, typer.Argument(help="An attribute.")],
+    coverage: Annotated[float, typer.Option(help="The probability that the interval holds the value.")] = 0.9,
+    benchmark: Annotated[Path | None, typer.Option(help="Where the benchmark is now, if it moved.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict an entity's number, with an interval."""
+    from kgreckon.reckoner import PredictedFacts, Reckoner
+    from kgreckon.reckoner.predicting import predict as predict_value
+    from kgreckon.terminal.runs import print_prediction
+    from kgreckon.terminal.tables import console
+    from kgreckon.training import load
+
+    reckoner = load(run, benchmark, "cpu")
+    if not isinstance(reckoner, Reckoner) or not isinstance(reckoner.facts, PredictedFacts):
+        raise UserError(f"{run} is not a reckoner: only kgreckon train --model reckoner learns to predict numbers")
+    names = reckoner.facts.observed.graph.vocabulary
+    place, label = names.entity_id(entity), names.attribute_id(attribute)
+    found = predict_value(reckoner.facts, place, label, coverage)
+    if as_json:
+        _print_json(found.as_json())
+    else:
+        print_prediction(found, place, label, names, console())
+
+
+@app.command()
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     split: Annotated[str, typer.Option(help="valid or test.")] = "test",

@@ -32,7 +32,7 @@ def neighbourhood_vectors(graph: KnowledgeGraph, dimension: int, seed: int = 0) 
     found = np.zeros((entities, dimension))
     found[:, : min(dimension, rank)] = (left * size)[:, :dimension]
     spread = found.std(axis=0)
-    return found / np.where(spread > 0, spread, 1)
+    return np.where(spread > 1e-6 * size[0] / np.sqrt(entities), found / np.maximum(spread, 1e-12), 0)  # rest: rounding
 
 
 def label_counts(graph: KnowledgeGraph, least: int = 10) -> tuple[np.ndarray, np.ndarray]:  # (entities, labels), (n,)

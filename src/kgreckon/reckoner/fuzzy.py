@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -302,6 +303,12 @@ def _groups(labels: Tensor) -> list[tuple[int, Tensor]]:  # (b,) -> label, place
     return [(label, torch.nonzero(labels == label)[:, 0]) for label in found]
 
 
+def ids_on(batch: Batch, device: torch.device) -> Tensor:  # (b, width)
+    """The ids of a batch as a tensor on the device, whether they come as a tensor or as an array."""
+    ids: np.ndarray | Tensor = batch.ids
+    return (torch.from_numpy(np.array(ids)) if isinstance(ids, np.ndarray) else ids).to(device)
+
+
 class Reckoner:
     """Answers queries with probabilities: exact logic over facts, observed and predicted."""
 
@@ -312,7 +319,7 @@ class Reckoner:
     @torch.no_grad()
     def answer(self, batch: Batch) -> Tensor:  # -> (b, entities) or (b, value rows)
         """The probability of every candidate for each query of a batch, whose ids may be an array or a tensor."""
-        ids = torch.as_tensor(batch.ids).to(self.facts.observed.device)
+        ids = ids_on(batch, self.facts.observed.device)
         batch = Batch(batch.shape, ids, batch.comparisons, batch.literals)  # type: ignore[arg-type]
         ranges = self._ranges if not batch.literals else {}
         semantics = FuzzySemantics(self.facts, self.inference, batch.comparisons, batch.literals, ranges)

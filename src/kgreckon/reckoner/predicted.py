@@ -98,11 +98,18 @@ class Expectations:
         return torch.where(self.hidden > 0, hidden * self.hidden, existence * self.odds[: len(self.hidden)])
 
 
+@dataclass(frozen=True)
+class Normalisers:
+    """The logarithms of the sums that softmaxes divide by."""
+
+    relations: Tensor  # (relations in both directions, entities): over the tails that are not observed
+    values: Tensor  # (attributes, value rows): from a value of the attribute, over all entities
+
+
 class PredictedFacts:
     """A link predictor and attribute models over a graph's facts (kgreckon.reckoner.fuzzy.FactModel).
 
-    `normalisers` holds, for each relation and head, the logarithm of the sum over the tails that are not observed, as
-    `log_sums` computes it.
+    The normalisers are those of the scorer, as `log_sums` computes them.
     """
 
     def __init__(
@@ -110,7 +117,7 @@ class PredictedFacts:
         observed: ObservedFacts,
         scorer: LinkScorer,
         expectations: Expectations,
-        normalisers: Tensor,
+        normalisers: Normalisers,
         attributes: Sequence[AttributeModel],
         calibration: Calibration,
         one_valued_rule: bool = True,
@@ -122,9 +129,8 @@ class PredictedFacts:
         if not one_valued_rule:
             expected = expected.clamp(min=0.25 * calibration.hidden)
         self.normalisers = normalisers
-        self.offsets = (expected.log() - normalisers).clamp_(min=_FLOOR)  # (relations, entities)
+        self.offsets = (expected.log() - normalisers.relations).clamp_(min=_FLOOR)  # (relations, entities)
         self._missing: dict[int, MissingValues] = {}
-        self._value_sums: dict[int, Tensor] = {}  # of each attribute's values, over all entities
 
     @property
     def edge_probability(self) -> float:
@@ -164,7 +170,6 @@ class PredictedFacts:
         names = ("existence", "value_link", "value_back", "value_regression")
         if all(getattr(calibration, name) == getattr(self.calibration, name) for name in names):
             other._missing = self._missing
-        other._value_sums = self._value_sums
         return other
 
     @property
@@ -181,15 +186,17 @@ class PredictedFacts:
             self._missing[attribute] = self._predict(attribute)
         return self._missing[attribute]
 
+    def existence(self, attribute: int) -> Tensor:  # (entities,)
+        """The probability that each entity has a value that is not stated."""
+        odds = self.expectations.odds[self.labels.relations + attribute]
+        return (self.calibration.existence * odds).clamp(max=0.95)
+
     @torch.no_grad()
     def _predict(self, attribute: int) -> MissingValues:
         graph, device = self.observed.graph, self.observed.device
         own = graph.attribute_facts.labels == attribute
         holders = np.bincount(graph.attribute_facts.sources[own], minlength=self.labels.entities)
-        existence = self.calibration.existence * self.expectations.odds[self.labels.relations + attribute].clamp(
-            max=1e4
-        )
-        existence = existence.clamp(max=0.95)
+        existence = self.existence(attribute)
         one_valued = (holders == 1).sum() >= _ONE_VALUED * (holders > 0).sum()
         if one_valued and self.one_valued_rule:
             existence = existence * torch.from_numpy(holders == 0).to(device)
@@ -218,27 +225,31 @@ class PredictedFacts:
         if calibration.value_back:
             label = scorer.labels[labels.relations + labels.attributes + attribute].expand(high - low, -1)
             asked = scorer.of_tail(values, label)
-            if attribute not in self._value_sums:
-                sums = [
-                    inner_products(part, self._entities).logsumexp(dim=1) for part in torch.split(asked, _ROWS["cpu"])
-                ]
-                self._value_sums[attribute] = torch.cat(sums)
-            linked = inner_products(scorer.nodes[entities], asked) - self._value_sums[attribute]
+            linked = inner_products(scorer.nodes[entities], asked) - self.normalisers.values[attribute, low:high]
             found += calibration.value_back * linked
         return torch.softmax(found, dim=1)
 
 
 @torch.no_grad()
-def log_sums(observed: ObservedFacts, scorer: LinkScorer, expectations: Expectations) -> Tensor:
-    """For each relation and head that may have hidden tails, the log of the sum over tails; infinity for the others."""
+def log_sums(observed: ObservedFacts, scorer: LinkScorer, expectations: Expectations) -> Normalisers:
+    """The normalisers of a scorer; infinity for relations and heads that are not expected to have hidden tails."""
+    labels, graph, size = Labels.of(observed), observed.graph, _ROWS[observed.device.type]
+    entities = scorer.nodes[: labels.entities]
     relations, heads = torch.nonzero(expectations.relations(1.0, 1.0) > _LEAST_HIDDEN, as_tuple=True)
     found = torch.full_like(expectations.hidden, torch.inf)
-    entities = scorer.nodes[: Labels.of(observed).entities]
-    size = _ROWS[observed.device.type]
     for first in range(0, len(heads), size):
         head, relation = heads[first : first + size], relations[first : first + size]
         scores = inner_products(scorer.of_tail(scorer.nodes[head], scorer.labels[relation]), entities)
         row, edge = ragged_ranges(*observed.relations.groups(relation, head))
         scores[row, observed.relations.targets[edge]] = -torch.inf
         found[relation, head] = scores.logsumexp(dim=1)
-    return found
+    values = torch.zeros(labels.attributes, labels.values, device=observed.device)
+    for attribute in range(labels.attributes):
+        unit = int(graph.attribute_units[attribute])
+        label = scorer.labels[labels.relations + labels.attributes + attribute]
+        for first in range(int(graph.values.unit_starts[unit]), int(graph.values.unit_starts[unit + 1]), size):
+            last = min(first + size, int(graph.values.unit_starts[unit + 1]))
+            nodes = scorer.nodes[labels.entities + first : labels.entities + last]
+            asked = scorer.of_tail(nodes, label.expand(len(nodes), -1))
+            values[attribute, first:last] = inner_products(asked, entities).logsumexp(dim=1)
+    return Normalisers(found, values)

@@ -8,6 +8,10 @@ from typing import Any
 from rich import progress as bars
 from rich.console import Console
 
+from kgreckon.graph.literals import is_calendar
+from kgreckon.graph.vocabulary import GraphVocabulary
+from kgreckon.query import Number
+from kgreckon.reckoner.predicting import Prediction
 from kgreckon.terminal.tables import notes, print_table
 from kgreckon.training.comparing import Row
 from kgreckon.training.loop import TrainingProgress
@@ -94,6 +98,24 @@ def print_evaluation(result: dict[str, Any], optimistic: bool, out: Console) -> 
         cells = [(unit, each["queries"], float(each["median"]), float(each["mean"])) for unit, each in errors.items()]
         print_table(out, "Absolute error of the best value", ("unit", "queries", "median", "mean"), cells)
     out.print(f"{result['queries']:,} queries in {result['seconds']:.1f} s", style="dim")
+
+
+def print_prediction(found: Prediction, entity: int, attribute: int, names: GraphVocabulary, out: Console) -> None:
+    """What is stated of an entity's number, and what is to be expected."""
+
+    def written(number: float) -> str:
+        return names.write_number(Number(rounded(number), found.unit))
+
+    def rounded(number: float) -> float:
+        return number if is_calendar(found.unit) else float(f"{number:.4g}")
+
+    out.print(f"{names.attribute_label(attribute)} of {names.entity_label(entity)}, {found.unit}")
+    for number in found.stated:
+        out.print(f"stated in the training graph: {names.write_number(Number(number, found.unit))}")
+    interval = f"between {written(found.low)} and {written(found.high)} with a probability of {found.coverage:.0%}"
+    out.print(f"predicted from everything else: {written(found.estimate)}, {interval}")
+    if not found.stated:
+        out.print(f"the probability that there is one, though none is stated: {found.has_it:.0%}")
 
 
 def print_comparison(rows: Sequence[Row], out: Console) -> None:

@@ -16,7 +16,7 @@ from kgreckon.reckoner import Calibration, Inference, ObservedFacts, PredictedFa
 from kgreckon.reckoner.calibrating import fit_calibration
 from kgreckon.reckoner.fitting import Beliefs, fit_beliefs
 from kgreckon.reckoner.links import SCORERS, LinkScorer, LinkTraining
-from kgreckon.reckoner.predicted import Labels, log_sums
+from kgreckon.reckoner.predicted import Labels, Normalisers, log_sums
 from kgreckon.reckoner.settings import ReckonerSettings
 from kgreckon.training.run_folder import BEST, LAST, Run
 
@@ -74,7 +74,8 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
     )
     run.record({"step": step, "validation_mrr": mrr})
     weights = {f"scorer.{name}": tensor for name, tensor in scorer.state_dict().items()}
-    weights["normalisers"] = normalisers.clamp(max=_UNKNOWN).half()
+    weights["relation_sums"] = normalisers.relations.clamp(max=_UNKNOWN).half()
+    weights["value_sums"] = normalisers.values
     run.save(BEST, weights | beliefs.as_tensors())
     write_json(run.folder / CALIBRATION, facts.calibration.as_json())
     progress.validated(step, mrr, True)
@@ -96,10 +97,10 @@ def load_reckoner(run: Run, benchmark: Benchmark, device: torch.device) -> Recko
             {name.removeprefix("scorer."): tensor for name, tensor in tensors.items() if name.startswith("scorer.")}
         )
         beliefs = Beliefs.from_tensors(tensors, observed)
-        normalisers = tensors["normalisers"].float()
+        relation_sums, value_sums = tensors["relation_sums"].float(), tensors["value_sums"]
     except (RuntimeError, KeyError, TypeError, IndexError) as error:
         raise UserError(f"{run.folder} does not fit its settings or its benchmark: {error}") from None
-    normalisers = normalisers.masked_fill(normalisers >= _UNKNOWN, torch.inf)
+    normalisers = Normalisers(relation_sums.masked_fill(relation_sums >= _UNKNOWN, torch.inf), value_sums)
     facts = PredictedFacts(
         observed, scorer.to(device), beliefs.expectations, normalisers, beliefs.attributes, calibration
     )

@@ -1,0 +1,240 @@
+"""Reasons: the most likely assignment of a query's variables for an answer, with the probability of each fact used.
+
+The arguments of every maximum are walked back from the answer. A reason's probability is made of its parts as the
+answer's was, so the two agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from math import prod
+
+import torch
+from torch import Tensor
+
+from kgreckon.errors import UserError
+from kgreckon.exact import Numbers
+from kgreckon.exact.comparing import compared_ranges
+from kgreckon.query import Batch, Operator, Shape
+from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
+from kgreckon.reckoner.observed import LabelledEdges
+
+
+class How(Enum):
+    """How a fact is known."""
+
+    GIVEN = "given"  # named by the query
+    OBSERVED = "observed"
+    PREDICTED = "predicted"
+    ARITHMETIC = "arithmetic"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A step of a reason: a source, by a label, leads to a target; ids count as those of the query's columns do."""
+
+    operator: Operator
+    source: int
+    label: int
+    target: int
+    probability: float
+    how: How
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why one node of a query holds for an entity or a number: a fact and what it rests on, or parts joined."""
+
+    operator: Operator
+    target: int  # an entity, a value row, or beyond the table the place of a literal
+    fact: Fact | None = None
+    parts: tuple[Reason, ...] = field(default=())
+
+    @property
+    def probability(self) -> float:
+        """Made of the parts as the score of the answer was."""
+        own = 1.0 if self.fact is None else self.fact.probability
+        below = [part.probability for part in self.parts]
+        match self.operator:
+            case Operator.OR:
+                return 1 - prod(1 - each for each in below)
+            case Operator.NOT:
+                return own * (1 - below[0])
+        return own * prod(below)
+
+    def facts(self) -> Iterator[Fact]:
+        """All facts that the reason uses, the answer's own first."""
+        if self.fact is not None:
+            yield self.fact
+        for part in self.parts:
+            yield from part.facts()
+
+
+def explain(reckoner: Reckoner, batch: Batch, answer: int) -> Reason:
+    """Why the only query of a batch has this answer, an entity or a value row."""
+    if len(batch) != 1:
+        raise UserError("a reason is given for one query at a time")
+    ids = ids_on(batch, reckoner.facts.observed.device)
+    semantics = FuzzySemantics(reckoner.facts, reckoner.inference, batch.comparisons, batch.literals)
+    with torch.no_grad():
+        return _Walk(semantics, _evaluated(batch.shape, iter(ids[0]), semantics)).reason(answer)
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node of a query with its set."""
+
+    operator: Operator
+    id: Tensor | None  # (1,)
+    parts: tuple[_Node, ...]
+    found: FuzzySet
+
+    @property
+    def likely(self) -> Tensor:  # (n,)
+        return (self.found if isinstance(self.found, Tensor) else self.found.likely)[0]
+
+
+def _evaluated(shape: Shape, columns: Iterator[Tensor], semantics: FuzzySemantics) -> _Node:
+    """The sets of a query's nodes, of which the interpreter keeps only the last."""
+    joint = shape.operator in (Operator.AND, Operator.OR, Operator.NOT)
+    own = None if joint else next(columns)[None]
+    parts = tuple(_evaluated(part, columns, semantics) for part in shape.parts)
+    below = [part.found for part in parts]
+    found: FuzzySet
+    match shape.operator:
+        case Operator.AND:
+            found = semantics.intersect(below, shape.denotes_numbers)
+        case Operator.OR:
+            found = semantics.unite(below, shape.denotes_numbers)
+        case Operator.NOT:
+            found = semantics.complement(below[0], shape.denotes_numbers)
+        case _:
+            assert own is not None
+            found = _projected(semantics, shape.operator, own, below)
+    return _Node(shape.operator, own, parts, found)
+
+
+def _projected(semantics: FuzzySemantics, operator: Operator, ids: Tensor, below: list[FuzzySet]) -> FuzzySet:
+    match operator:
+        case Operator.ENTITY:
+            return semantics.entity(ids)
+        case Operator.NUMBER:
+            return semantics.number(ids)
+        case Operator.FOLLOW:
+            return semantics.follow(ids, below[0])
+        case Operator.VALUE_OF:
+            return semantics.value_of(ids, below[0])
+        case Operator.HAVING_VALUE:
+            return semantics.having_value(ids, below[0])
+        case Operator.COMPARE:
+            return semantics.compare(ids, below[0])
+    raise ValueError(f"{operator} is no projection")
+
+
+class _Walk:
+    """From an answer back to the leaves."""
+
+    def __init__(self, semantics: FuzzySemantics, root: _Node) -> None:
+        self.semantics, self.root = semantics, root
+        self.observed, self.facts = semantics.observed, semantics.facts
+
+    def reason(self, answer: int) -> Reason:
+        """The reason of the whole query."""
+        return self._reason(self.root, answer)
+
+    def _reason(self, node: _Node, target: int) -> Reason:
+        match node.operator:
+            case Operator.ENTITY | Operator.NUMBER:
+                assert node.id is not None
+                given = int(node.id)
+                fact = Fact(node.operator, given, given, target, float(given == target), How.GIVEN)
+                return Reason(node.operator, target, fact)
+            case Operator.AND | Operator.OR | Operator.NOT:
+                parts = tuple(self._reason(part, target) for part in node.parts)
+                outside = isinstance(node.found, NumberSets) and not bool(
+                    node.found.units[0, self.semantics.row_units[target]]
+                )
+                # The complement of a set of numbers holds those of its own units only.
+                fact = Fact(node.operator, target, target, target, 0.0, How.ARITHMETIC)
+                return Reason(node.operator, target, fact if outside and node.operator is Operator.NOT else None, parts)
+        assert node.id is not None
+        label, below = int(node.id), node.parts[0]
+        source, how = self._best_source(node.operator, label, below.likely, target)
+        # What the maximum was made of: the source's own probability, and what is left for the fact.
+        score, of_source = float(node.likely[target]), float(below.likely[source])
+        fact = Fact(node.operator, source, label, target, score / of_source if of_source else 0.0, how)
+        return Reason(node.operator, target, fact, (self._reason(below, source),))
+
+    def _best_source(self, operator: Operator, label: int, likely: Tensor, target: int) -> tuple[int, How]:
+        """The source that the target's maximum, or most of its expectation, came from."""
+        match operator:
+            case Operator.FOLLOW:
+                stated = self._stated(self.observed.relations, label, likely, target)
+                predicted = self._predicted_head(label, likely, target)
+            case Operator.VALUE_OF:
+                stated = self._stated(self.observed.values, label, likely, target)
+                predicted = self._predicted_holder(label, likely, target)
+            case Operator.HAVING_VALUE:
+                stated = self._stated(self.observed.having, label, likely, target)
+                predicted = self._predicted_value(label, likely, target)
+            case _:
+                return self._compared(label, likely, target)
+        best = max(stated, predicted, key=lambda each: each[0])
+        return best[1], How.OBSERVED if best is stated and stated[0] > 0 else How.PREDICTED
+
+    @staticmethod
+    def _stated(edges: LabelledEdges, label: int, likely: Tensor, target: int) -> tuple[float, int]:
+        run = slice(int(edges.starts[label]), int(edges.starts[label + 1]))
+        sources = edges.sources[run][edges.targets[run] == target]
+        if not len(sources):
+            return 0.0, 0
+        best = int(likely[sources].argmax())
+        return float(likely[sources[best]]), int(sources[best])
+
+    def _predicted_head(self, label: int, likely: Tensor, target: int) -> tuple[float, int]:
+        weight, heads = self.semantics._likeliest(likely[None])
+        predicted = self.facts.tails(heads, torch.tensor([label], device=likely.device))
+        if predicted is None:
+            return 0.0, int(heads[0, 0])
+        scores = predicted[0, :, target] * weight[0]
+        best = int(scores.argmax())
+        return float(scores[best]), int(heads[0, best])
+
+    def _predicted_holder(self, label: int, likely: Tensor, target: int) -> tuple[float, int]:
+        missing = self.facts.missing(label)
+        if missing is None or not len(missing.entities) or not missing.rows.start <= target < missing.rows.stop:
+            return 0.0, 0
+        weight, places = self.semantics._likeliest(likely[missing.entities][None])
+        scores = missing.probabilities[places[0], target - missing.first_row] * weight[0]
+        best = int(scores.argmax())
+        return float(scores[best]), int(missing.entities[places[0, best]])
+
+    def _predicted_value(self, label: int, likely: Tensor, target: int) -> tuple[float, int]:
+        missing = self.facts.missing(label)
+        if missing is None:
+            return 0.0, 0
+        place = torch.nonzero(missing.entities == target)[:, 0]
+        if not len(place):
+            return 0.0, 0
+        mass = missing.probabilities[place[0]] * likely[missing.rows]
+        total = float(mass.sum() if self.semantics.inference.expectation else mass.amax())
+        return total, missing.first_row + int(mass.argmax())
+
+    def _compared(self, label: int, likely: Tensor, target: int) -> tuple[int, How]:
+        semantics = self.semantics
+        ranges = compared_ranges(self.observed.graph.values, semantics.comparisons[label], semantics.literals)
+        reaching = ranges[(ranges[:, 1] <= target) & (target < ranges[:, 2]), 0]
+        computed = (0.0, 0)
+        if len(reaching):
+            ids = torch.from_numpy(reaching).to(likely.device)
+            best = int(likely[ids].argmax())
+            computed = float(likely[ids[best]]), int(ids[best])
+        if semantics.inference.numbers is Numbers.COMPUTED:
+            return computed[1], How.ARITHMETIC
+        assert self.observed.compared is not None
+        stated = self._stated(self.observed.compared, label, likely, target)
+        if stated[0] >= computed[0] * self.facts.edge_probability:
+            return stated[1], How.OBSERVED
+        return computed[1], How.PREDICTED

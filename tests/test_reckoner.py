@@ -1,0 +1,416 @@
+"""The reckoner: laws of the fuzzy semantics, of its parts, and of a whole run."""
+
+import json
+import shutil
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
+from kgreckon.benchmark.format import write_graphs
+from kgreckon.cli import main
+from kgreckon.errors import UserError
+from kgreckon.evaluation import EvaluationQueries
+from kgreckon.exact import Numbers, answer
+from kgreckon.graph import GraphBuilder
+from kgreckon.query import SEVEN, And, Batch, Compare, Follow, HavingValue, Not, Number, Or, Shape
+from kgreckon.query.algebra import ValueOf
+from kgreckon.reckoner import Calibration, Inference, MissingValues, ObservedFacts, PredictedFacts, Reckoner
+from kgreckon.reckoner.attributes import Scale, fit_attributes
+from kgreckon.reckoner.existence import FOLDS, hidden_tails
+from kgreckon.reckoner.explaining import How, explain
+from kgreckon.reckoner.features import neighbourhood_vectors
+from kgreckon.reckoner.fitting import fit_beliefs
+from kgreckon.reckoner.fuzzy import Ranges
+from kgreckon.reckoner.links import ComplEx, LinkTraining
+from kgreckon.reckoner.predicted import Labels, log_sums
+from kgreckon.reckoner.predicting import predict
+from kgreckon.training import choose_settings, evaluate, load, resume, train
+from random_graph import random_graph
+from strategies import NUMBERS, comparisons, graphs, queries
+
+CPU = torch.device("cpu")
+ALL_HEADS = Inference(numbers=Numbers.COMPUTED, heads=10_000, least=0.0)
+
+
+class Certain:
+    """What a graph states, and nothing else."""
+
+    edge_probability = 0.0
+
+    def __init__(self, graph):
+        self.observed = ObservedFacts.of(graph, CPU)
+
+    def tails(self, heads, relations):
+        return None
+
+    def missing(self, attribute):
+        return None
+
+
+class Random(Certain):
+    """Every fact that the graph does not state has a random probability."""
+
+    def __init__(self, graph, seed):
+        super().__init__(graph)
+        generator = torch.Generator().manual_seed(seed)
+        entities = len(graph.entities)
+        self.facts = torch.rand(2 * len(graph.relations), entities, entities, generator=generator) * 0.9
+        self.values = {}
+        for attribute in range(len(graph.attributes)):
+            unit = int(graph.attribute_units[attribute])
+            low, high = int(graph.values.unit_starts[unit]), int(graph.values.unit_starts[unit + 1])
+            stated = set(graph.attribute_facts.sources[graph.attribute_facts.labels == attribute].tolist())
+            lacking = torch.tensor([e for e in range(entities) if e not in stated], dtype=torch.long)
+            likely = torch.rand(len(lacking), high - low, generator=generator) * 0.9 / (high - low)
+            self.values[attribute] = MissingValues(lacking, likely, low)
+
+    def tails(self, heads, relations):
+        return self.facts[relations[:, None], heads].clone()
+
+    def missing(self, attribute):
+        return self.values[attribute]
+
+
+def without_negation(query):
+    match query:
+        case Not(of):
+            return without_negation(of)
+        case And(parts) | Or(parts):
+            return type(query)(tuple(without_negation(part) for part in parts))
+        case Follow(label, of) | ValueOf(label, of) | HavingValue(label, of) | Compare(label, of):
+            return type(query)(label, without_negation(of))
+    return query
+
+
+def scores(facts, graph, query, inference=ALL_HEADS):
+    return Reckoner(facts, inference).answer(Batch.of([query], graph.values))[0]
+
+
+class TestFuzzySemantics:
+    @settings(max_examples=300)
+    @given(st.data())
+    def test_certain_facts_give_exact_answers(self, data):
+        graph = data.draw(graphs())
+        batch = Batch.of([data.draw(queries(graph))], graph.values)
+        found = Reckoner(Certain(graph), ALL_HEADS).answer(batch)[0]
+        assert set(found.tolist()) <= {0.0, 1.0}
+        assert torch.nonzero(found)[:, 0].tolist() == answer(graph, batch)[0].tolist()
+
+    def test_certain_facts_give_exact_answers_to_every_type_of_a_benchmark(self, small):
+        graph = small.graphs.at(Split.TRAIN)
+        for mode in Numbers:
+            reckoner = Reckoner(Certain(graph), Inference(numbers=mode))
+            for name in small.types:
+                for queries_ in small.query_sets(Split.VALID, name):
+                    found = reckoner.answer(queries_.batch)
+                    exact = answer(graph, queries_.batch, mode)
+                    for row, expected in zip(found, exact, strict=True):
+                        assert torch.nonzero(row)[:, 0].tolist() == expected.tolist()
+
+    @settings(max_examples=150)
+    @given(st.data(), st.integers(0, 1000))
+    def test_no_answer_loses_when_a_fact_gains(self, data, seed):
+        graph = data.draw(graphs())
+        query = without_negation(data.draw(queries(graph)))
+        facts = Random(graph, seed)
+        before = scores(facts, graph, query)
+        place = tuple(data.draw(st.integers(0, size - 1)) for size in facts.facts.shape)
+        facts.facts[place] = 0.95
+        attribute = data.draw(st.integers(0, len(graph.attributes) - 1))
+        missing = facts.values[attribute]
+        if len(missing.entities):
+            missing.probabilities[data.draw(st.integers(0, len(missing.entities) - 1)), 0] += 0.05
+        after = scores(facts, graph, query)
+        assert (after >= before - 1e-6).all()
+
+    @settings(max_examples=100)
+    @given(st.data(), st.integers(0, 1000))
+    def test_a_batch_of_one_equals_its_row(self, data, seed):
+        graph = data.draw(graphs())
+        columns = (len(graph.attributes), len(SEVEN), len(graph.values), 2 * len(graph.relations), len(graph.entities))
+        row = st.tuples(*(st.integers(0, size - 1) for size in columns))
+        ids = np.array(data.draw(st.lists(row, min_size=1, max_size=6)), dtype=np.int32)
+        batch = Batch(Shape.parse("(u,(rap,(np,(nv))),(n,(rp,(e))))"), ids)
+        reckoner = Reckoner(Random(graph, seed), ALL_HEADS)
+        together = reckoner.answer(batch)
+        for index in range(len(batch)):
+            assert torch.allclose(together[index], reckoner.answer(batch[index : index + 1])[0], atol=1e-6)
+
+    @settings(max_examples=200)
+    @given(st.data(), st.integers(0, 1000))
+    def test_a_reason_has_the_probability_of_its_answer(self, data, seed):
+        graph = data.draw(graphs())
+        batch = Batch.of([data.draw(queries(graph))], graph.values)
+        reckoner = Reckoner(Random(graph, seed), ALL_HEADS)
+        found = reckoner.answer(batch)[0]
+        for place in {int(found.argmax()), data.draw(st.integers(0, len(found) - 1))}:
+            reason = explain(reckoner, batch, place)
+            assert reason.target == place
+            assert reason.probability == pytest.approx(float(found[place]), abs=1e-5)
+            assert all(fact.probability == pytest.approx(1) for fact in reason.facts() if fact.how is How.OBSERVED)
+
+    def test_reasons_along_sampled_edges(self, small):
+        graph = small.graphs.at(Split.TRAIN)
+        facts = Random(graph, 0)
+        facts.edge_probability = 0.25
+        reckoner = Reckoner(facts, Inference(numbers=Numbers.SAMPLED))
+        hows = set()
+        for queries_ in small.query_sets(Split.VALID, "2p"):
+            batch = queries_.batch[:1]
+            found = reckoner.answer(batch)[0]
+            for place in found.topk(min(20, len(found))).indices.tolist():
+                reason = explain(reckoner, batch, place)
+                assert reason.probability == pytest.approx(float(found[place]), abs=1e-5)
+                hows |= {fact.how for fact in reason.facts()}
+        assert hows >= {How.GIVEN, How.OBSERVED, How.PREDICTED}
+
+    @given(st.lists(NUMBERS, min_size=1, max_size=12), comparisons(), st.integers(0, 100))
+    def test_a_comparison_takes_the_likeliest_number_that_satisfies_it(self, numbers, comparison, seed):
+        builder = GraphBuilder()
+        for index, number in enumerate(numbers):
+            builder.add_value(f"e{index}", "height", number, "metres")
+        graph = builder.build()
+        literal = Number(1.5, "metres")
+        likely = torch.rand(1, len(graph.values) + 1, generator=torch.Generator().manual_seed(seed))
+        ranges = Ranges(comparison, (literal,), ObservedFacts.of(graph, CPU), CPU)
+        every_y = [*graph.values.numbers, literal.value]
+        for x, found in zip(graph.values.numbers, ranges.reached(likely)[0].tolist(), strict=True):
+            weights = [float(p) for y, p in zip(every_y, likely[0], strict=True) if comparison.holds(x, y)]
+            assert found == pytest.approx(max(weights, default=0.0))
+
+
+class TestLinks:
+    def test_a_fact_has_one_score_from_three_sides(self):
+        generator = torch.Generator().manual_seed(0)
+        scorer = ComplEx(5, 3, 4, generator)
+        head, label, tail = (torch.randn(7, 8, generator=generator) for _ in range(3))
+        complex_ = [torch.complex(*each.chunk(2, dim=1)) for each in (head, label, tail)]
+        expected = (complex_[0] * complex_[1] * complex_[2].conj()).real.sum(dim=1)
+        assert torch.allclose((scorer.of_tail(head, label) * tail).sum(dim=1), expected, atol=1e-5)
+        assert torch.allclose((scorer.of_head(label, tail) * head).sum(dim=1), expected, atol=1e-5)
+        assert torch.allclose((scorer.of_label(head, tail) * label).sum(dim=1), expected, atol=1e-5)
+        assert torch.allclose(scorer.penalty(head), complex_[0].abs().pow(3).sum(), rtol=1e-4)
+
+    def test_every_example_is_learned_once_an_epoch(self):
+        observed = ObservedFacts.of(random_graph(), CPU)
+        labels = Labels.of(observed)
+        scorer = ComplEx(labels.num_nodes, labels.num_labels, 4, torch.Generator().manual_seed(0))
+        training = LinkTraining(scorer, labels.examples(observed), 64, 0.1, 0.01, 0.1, seed=3)
+        batches = list(training._batches(0))
+        assert len(batches) == training.steps_per_epoch
+        for place, examples in enumerate(training.examples):
+            rows = torch.cat([rows for kind, rows in batches if kind == place])
+            assert sorted(set(rows.tolist())) == list(range(len(examples)))
+            assert len(rows) < len(examples) + 64
+        first = training.epoch(0)
+        for epoch in range(1, 8):
+            last = training.epoch(epoch)
+        assert last < first
+
+
+class TestExpectations:
+    def test_nothing_is_hidden_behind_the_one_tail_of_a_one_valued_relation(self):
+        builder = GraphBuilder()
+        for index in range(400):
+            builder.add_fact(f"city{index}", "in", f"country{index % 8}")
+        hidden, counts = hidden_tails(builder.build())
+        forward, backward = 0, 1
+        assert hidden[forward][counts[forward] == 1].max() < 0.1
+        assert hidden[backward][counts[backward] == 50] == pytest.approx(50 * 0.25)
+
+    def test_an_entity_like_those_that_have_a_relation_is_expected_to_have_it(self):
+        builder = GraphBuilder()
+        for index in range(300):
+            kind = "person" if index % 2 else "city"
+            builder.add_fact(f"x{index}", "is", kind)
+            if kind == "person" and index % 10 != 1:
+                builder.add_value(f"x{index}", "age", 20.0 + index % 50, "years")
+        graph = builder.build()
+        odds = fit_beliefs(ObservedFacts.of(graph, CPU), 0).expectations.odds[2 * len(graph.relations)]
+        ids = {name: place for place, name in enumerate(map(str, graph.entities.names))}
+        people = [float(odds[ids[f"x{index}"]]) for index in range(1, 300, 10)]
+        cities = [float(odds[ids[f"x{index}"]]) for index in range(0, 300, 10)]
+        assert min(people) > 5 * max(cities)
+
+
+class TestAttributes:
+    def test_a_scale_is_monotone_and_can_be_undone(self):
+        numbers = np.array([3.0, -100.0, 7.0, 7.0, 1e6, 12.0])
+        scale = Scale.of(numbers)
+        inside = np.linspace(-200, 2e6, 57)
+        assert (np.diff(scale.score(inside)) > 0).all()
+        assert np.allclose(scale.number(scale.score(inside)), inside)
+
+    def test_values_are_found_from_neighbours_with_honest_intervals(self):
+        rng = np.random.default_rng(0)
+        builder = GraphBuilder()
+        truth = {}
+        for team in range(120):
+            middle = rng.uniform(1850, 2000)
+            for player in range(8):
+                name = f"p{team}_{player}"
+                builder.add_fact(name, "plays_for", f"team{team}")
+                truth[name] = middle + rng.normal() * 4
+                if player:
+                    builder.add_value(name, "born", truth[name], "years")
+            builder.add_value(f"team{team}", "founded", middle + 10, "years")
+        graph = builder.build()
+        folds = np.random.default_rng(1).integers(FOLDS, size=len(graph.entities))
+        vectors = neighbourhood_vectors(graph, 16)
+        names = {str(name): place for place, name in enumerate(map(str, graph.attributes.names))}
+        model = fit_attributes(graph, vectors, folds)[names["born"]]
+        entities = [str(name) for name in map(str, graph.entities.names)]
+        lacking = np.array([entities.index(f"p{team}_0") for team in range(120)])
+        wanted = np.array([truth[f"p{team}_0"] for team in range(120)])
+        error = np.abs(model.quantile(lacking, 0.5) - wanted)
+        assert np.median(error) < 6
+        low, high = model.quantile(lacking, 0.05), model.quantile(lacking, 0.95)
+        assert 0.8 <= ((low <= wanted) & (wanted <= high)).mean() <= 0.99
+        assert (high - low).mean() < 60
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Benchmark:
+    graph = random_graph()
+    return build(graph, tmp_path_factory.mktemp("small") / "b", BuildSettings.choose(graph, queries=100))
+
+
+def chosen(**changes):
+    few = {"model": "reckoner", "rank": 8, "epochs": 4, "batch_size": 64, "heads": 16, "validation_queries": 3}
+    return choose_settings({**few, "checkpoint_every": 2, "device": "cpu", **changes})
+
+
+@pytest.fixture(scope="module")
+def run(small, tmp_path_factory):
+    return train(small, tmp_path_factory.mktemp("runs") / "run", chosen())
+
+
+class TestRuns:
+    def test_a_run_can_be_evaluated_and_loaded(self, run, small):
+        result = evaluate(run)
+        assert result["queries"] == len(EvaluationQueries.load(small, Split.TEST, CPU))
+        assert (run.folder / "test_metrics.json").is_file()
+        reckoner = load(run)
+        assert isinstance(reckoner, Reckoner)
+        for queries_ in small.query_sets(Split.TEST, "2p"):
+            found = reckoner.answer(queries_.batch)
+            assert ((found >= 0) & (found <= 1)).all()
+
+    def test_a_stopped_run_goes_on_to_the_same_end(self, small, run, tmp_path):
+        stopped = train(small, tmp_path / "run", chosen(epochs=2))
+        for name in ("best.safetensors", "calibration.json"):
+            (stopped.folder / name).unlink()
+        header = (run.folder / "run.json").read_text()
+        (stopped.folder / "run.json").write_text(header)
+        finished = resume(stopped.folder)
+        first, second = (each.tensors("best.safetensors", CPU) for each in (run, finished))
+        assert first.keys() == second.keys()
+        assert all(torch.equal(first[name], second[name]) for name in first)
+        losses = [[line["loss"] for line in each.records() if "loss" in line] for each in (run, finished)]
+        assert losses[0] == losses[1]
+
+    def test_facts_outside_the_training_graph_change_nothing_that_is_learned(self, small, run, tmp_path):
+        """Other hidden facts, the same validation queries: the same weights, beliefs and calibration, bit for bit."""
+        folder = tmp_path / "other"
+        shutil.copytree(small.folder, folder)
+        graphs_ = small.graphs
+        rng = np.random.default_rng(0)
+        keep, keep_own = ((splits == Split.TRAIN) | (rng.random(len(splits)) < 0.3) for splits in (
+            graphs_.fact_splits, graphs_.attribute_fact_splits))  # fmt: skip
+        assert not keep.all() and not keep_own.all()
+        fewer = replace(
+            graphs_,
+            graph=graphs_.graph.restricted(keep, keep_own),
+            fact_splits=graphs_.fact_splits[keep],
+            attribute_fact_splits=graphs_.attribute_fact_splits[keep_own],
+        )
+        write_graphs(folder, fewer)
+        other = train(folder, tmp_path / "run", chosen())
+        first, second = (each.tensors("best.safetensors", CPU) for each in (run, other))
+        assert all(torch.equal(first[name], second[name]) for name in first)
+        calibrations = [(each.folder / "calibration.json").read_text() for each in (run, other)]
+        assert calibrations[0] == calibrations[1]
+
+    def test_what_is_learned_well_is_ranked_first(self, tmp_path):
+        """Training facts as hard answers: a reckoner without observed facts finds them again."""
+        builder = GraphBuilder()
+        for index in range(40):
+            builder.add_fact(f"city{index}", "in", f"country{index % 5}")
+            builder.add_fact(f"city{index}", "twin_of", f"city{(index + 5) % 40}")
+        observed = ObservedFacts.of(builder.build(), CPU)
+        labels = Labels.of(observed)
+        scorer = ComplEx(labels.num_nodes, labels.num_labels, 16, torch.Generator().manual_seed(0))
+        training = LinkTraining(scorer, labels.examples(observed), 32, 0.1, 0.0, 0.0, seed=0)
+        for epoch in range(60):
+            training.epoch(epoch)
+        beliefs = fit_beliefs(observed, 0)
+        sums = log_sums(observed, scorer, beliefs.expectations)
+        facts = PredictedFacts(observed, scorer, beliefs.expectations, sums, beliefs.attributes, Calibration())
+        for edge in range(0, 80, 9):
+            head, relation, tail = (
+                int(getattr(observed.graph.facts, c)[edge]) for c in ("sources", "labels", "targets")
+            )
+            likely = facts.tails(torch.tensor([[head]]), torch.tensor([2 * relation]))[0, 0]
+            stated = observed.graph.follows.row(head, 2 * relation)
+            assert tail in likely.topk(len(stated)).indices.tolist()
+
+    def test_settings_that_cannot_be_meant_are_refused(self):
+        with pytest.raises(UserError, match=r"rank must be at least 1"):
+            chosen(rank=0)
+        with pytest.raises(UserError, match="ranks"):
+            chosen(ranks=3)
+        with pytest.raises(UserError, match="complex"):
+            chosen(scorer="complexx")
+
+    def test_an_unfinished_run_says_how_to_go_on(self, small, tmp_path):
+        stopped = train(small, tmp_path / "run", chosen(epochs=1))
+        (stopped.folder / "calibration.json").unlink()
+        with pytest.raises(UserError, match="resume"):
+            load(stopped)
+
+
+class TestPredict:
+    def test_a_prediction_holds_its_own_estimate(self, run):
+        facts = load(run).facts
+        for attribute in range(len(facts.attributes)):
+            for entity in (0, 3, 17):
+                wide, narrow = (predict(facts, entity, attribute, coverage) for coverage in (0.95, 0.5))
+                assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
+                stated = facts.observed.graph.values_of.row(entity, attribute)
+                assert len(wide.stated) == len(stated) and (wide.has_it == 1) == bool(len(stated))
+        with pytest.raises(UserError, match="coverage"):
+            predict(facts, 0, 0, 1.0)
+
+    def test_from_the_command_line(self, run, monkeypatch, capsys):
+        def output(*arguments):
+            monkeypatch.setattr(sys, "argv", ["kgreckon", "predict", str(run.folder), *arguments])
+            with pytest.raises(SystemExit):
+                main()
+            return capsys.readouterr()
+
+        assert "predicted from everything else" in output("e3", "height").out
+        assert json.loads(output("e3", "height", "--json").out)["unit"] == "metres"
+        assert "height" in output("e3", "hight").err
+
+
+def test_a_comparison_of_a_predicted_value_is_an_expectation():
+    """An entity has one value: the chance that it is above a bound is the mass above it, not the largest piece."""
+    builder = GraphBuilder()
+    for index in range(10):
+        builder.add_value(f"e{index}", "height", float(index), "metres")
+    builder.add_fact("e0", "knows", "unknown")
+    graph = builder.build()
+    facts = Certain(graph)
+    unknown = [str(name) for name in map(str, graph.entities.names)].index("unknown")
+    missing = MissingValues(torch.tensor([unknown]), torch.full((1, 10), 0.08), 0)
+    facts.missing = lambda attribute: missing
+    above = HavingValue(0, Compare(SEVEN["GreaterThan"], Number(4.5, "metres")))
+    assert float(scores(facts, graph, above)[unknown]) == pytest.approx(0.4)
+    largest = replace(ALL_HEADS, expectation=False)
+    assert float(scores(facts, graph, above, largest)[unknown]) == pytest.approx(0.08)

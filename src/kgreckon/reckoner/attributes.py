@@ -19,6 +19,7 @@ from kgreckon.graph import KnowledgeGraph
 from kgreckon.reckoner.existence import FOLDS
 
 _PSEUDO = 4.0  # observations of no use, added to every source, so that a few lucky ones do not persuade
+_SHARPNESS = (1.0, 3.0)  # how much more a source weighs that explains more: gently, and steeply
 _PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0)
 _DEGREES = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0)
 
@@ -155,13 +156,18 @@ def _fit_values(
     """The mean and the width of the error on every entity, and its degrees of freedom."""
     target = scores[:, attribute]
     heard = messages.sources != messages.first_own + attribute
-    guess, weight = _from_messages(
-        messages.entities[heard], messages.sources[heard], messages.scores[heard], fold, target
-    )
+    columns = (messages.entities[heard], messages.sources[heard], messages.scores[heard])
+    (guess, weight), (steep, steep_weight) = (_from_messages(*columns, fold, target, each) for each in _SHARPNESS)
     others = np.delete(np.concatenate([scores * known, known], axis=1), [attribute, attribute + known.shape[1]], axis=1)
-    sure = weight / (1 + weight)
+    sure, steep_sure = weight / (1 + weight), steep_weight / (1 + steep_weight)
     features = np.concatenate(
-        [np.ones((len(fold), 1)), 3 * np.stack([guess, guess * sure, sure], axis=1), vectors, others], axis=1
+        [
+            np.ones((len(fold), 1)),
+            3 * np.stack([guess, guess * sure, steep, steep * steep_sure, sure], axis=1),
+            vectors,
+            others,
+        ],
+        axis=1,
     )
     mean = _ridge(features, fold, target)
     rows = np.flatnonzero(fold >= 0)
@@ -181,7 +187,12 @@ def _fit_values(
 
 
 def _from_messages(
-    entities: np.ndarray, sources: np.ndarray, heard: np.ndarray, fold: np.ndarray, target: np.ndarray
+    entities: np.ndarray,
+    sources: np.ndarray,
+    heard: np.ndarray,
+    fold: np.ndarray,
+    target: np.ndarray,
+    sharpness: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each source predicts on its own by a line; the more it explains the more its guess weighs.
 
@@ -211,7 +222,7 @@ def _from_messages(
     offset = shrink * (mean_y - slope * mean_x)
     rest = np.maximum(var_y - 2 * slope * cov + slope**2 * var_x, 0)
     error = (n * rest + _PSEUDO) / (n + _PSEUDO)
-    weight = np.maximum(1 / error - 1, 0) * (n >= 3)
+    weight = np.maximum(1 / error - 1, 0) ** sharpness * (n >= 3)
     column = np.where(fold[entities] >= 0, fold[entities], FOLDS)
     own = weight[place, column]
     guess = offset[place, column] + slope[place, column] * heard
@@ -226,7 +237,7 @@ def _ridge(features: np.ndarray, fold: np.ndarray, target: np.ndarray) -> np.nda
     if len(rows) < 10:
         return np.zeros(len(fold))
     keep = np.eye(features.shape[1])
-    keep[:4] *= 0.1  # the first say most
+    keep[:6] *= 0.1  # the first say most
     squares = [features[fold == f].T @ features[fold == f] for f in range(FOLDS)]
     products = [features[fold == f].T @ target[fold == f] for f in range(FOLDS)]
     best: tuple[float, np.ndarray] | None = None
@@ -240,4 +251,4 @@ def _ridge(features: np.ndarray, fold: np.ndarray, target: np.ndarray) -> np.nda
         if best is None or error < best[0]:
             best = error, found
     assert best is not None
-    return best[1].clip(-3.5, 3.5)
+    return best[1].clip(target[rows].min(), target[rows].max())

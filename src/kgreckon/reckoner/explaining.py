@@ -17,7 +17,8 @@ from torch import Tensor
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.exact.comparing import compared_ranges
-from kgreckon.query import Batch, Operator, Shape
+from kgreckon.query import Batch, Number, Operator, Shape
+from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
 from kgreckon.reckoner.observed import LabelledEdges
 
@@ -80,6 +81,39 @@ def explain(reckoner: Reckoner, batch: Batch, answer: int) -> Reason:
     semantics = FuzzySemantics(reckoner.facts, reckoner.inference, batch.comparisons, batch.literals)
     with torch.no_grad():
         return _Walk(semantics, _evaluated(batch.shape, iter(ids[0]), semantics)).reason(answer)
+
+
+def lines(reason: Reason, batch: Batch, names: Vocabulary) -> list[str]:
+    """The facts of a reason in words, each with how it is known and, where it is not certain, its probability."""
+
+    def number(row: int) -> str:
+        size = len(names.values)
+        found = Number(*names.values.number_at(row)) if row < size else batch.literals[row - size]
+        return f"{names.write_number(found)} {found.unit}".strip()
+
+    found = []
+    for fact in reason.facts():
+        match fact.operator:
+            case Operator.FOLLOW:
+                ends = [names.entity_label(each) for each in (fact.source, fact.target)]
+                head, tail = ends if fact.label % 2 == 0 else reversed(ends)
+                text = f"{head} — {names.relation_label(fact.label)} → {tail}"
+            case Operator.VALUE_OF:
+                text = (
+                    f"{names.attribute_label(fact.label)} of {names.entity_label(fact.source)}: {number(fact.target)}"
+                )
+            case Operator.HAVING_VALUE:
+                text = (
+                    f"{names.attribute_label(fact.label)} of {names.entity_label(fact.target)}: {number(fact.source)}"
+                )
+                text += " or another of the set" if fact.how is How.PREDICTED else ""
+            case Operator.COMPARE:
+                text = f"{number(fact.target)} against {number(fact.source)}: {batch.comparisons[fact.label]}"
+            case _:
+                continue
+        sure = "" if fact.how is not How.PREDICTED else f", {fact.probability:.3g}"
+        found.append(f"{text} ({fact.how.value}{sure})")
+    return found
 
 
 @dataclass(frozen=True)

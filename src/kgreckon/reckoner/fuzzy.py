@@ -7,7 +7,7 @@ with a place after them for each number that a question names and the table does
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -315,6 +315,10 @@ class Reckoner:
     def __init__(self, facts: FactModel, inference: Inference) -> None:
         self.facts, self.inference = facts, inference
         self._ranges: dict[tuple[Comparison, tuple[Number, ...]], Ranges] = {}
+
+    def computing(self) -> Reckoner:
+        """The same with comparisons by arithmetic, as a question means them, whatever the benchmark's are."""
+        return Reckoner(self.facts, replace(self.inference, numbers=Numbers.COMPUTED))
 
     @torch.no_grad()
     def answer(self, batch: Batch) -> Tensor:  # -> (b, entities) or (b, value rows)

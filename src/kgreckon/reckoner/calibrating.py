@@ -27,6 +27,9 @@ STEPS: tuple[tuple[dict[str, float], ...], ...] = (
     tuple({"edge_probability": value} for value in (0.0, 1e-4, 1e-3, 1e-2)),
 )
 
+# The gain that a change must bring: less is chance, with some hundred queries of each type.
+_WORTH = 0.1
+
 
 def mean_over_types(evaluation: Evaluation) -> float:
     """The mean over the general types of the MRR of queries for entities."""
@@ -59,5 +62,7 @@ def fit_calibration(
             calibration = replace(facts.calibration, **choice)
             if calibration not in known:
                 known[calibration] = score(facts.recalibrated(calibration))
-        facts = facts.recalibrated(max(known, key=lambda calibration: known[calibration]))
+        best = max(known, key=lambda calibration: known[calibration])
+        if known[best] > known[facts.calibration] + _WORTH:
+            facts = facts.recalibrated(best)
     return facts, known[facts.calibration]

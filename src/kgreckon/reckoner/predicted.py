@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -19,7 +20,7 @@ _CANDIDATES = 2048  # entities that may lack an attribute's value: the likeliest
 _LEAST_EXISTENCE = 1e-3
 _LEAST_HIDDEN = 1e-5  # facts to be expected, below which an entity is taken to have none of a relation
 _FLOOR = -40.0  # of a logarithm
-_CAP = 0.9  # what no predicted fact exceeds
+_CAP = 0.9  # what no predicted fact reaches: expectations bend towards it, so that their order is kept
 _UNSEEN = 0.1  # what a value that never occurred with the attribute counts beside one that did
 _ONE_VALUED = 0.99  # the share of entities with a single value, from which on an attribute counts as one-valued
 _ROWS = {"cuda": 2**13, "cpu": 2**10}  # facts' heads normalised at once
@@ -154,7 +155,7 @@ class PredictedFacts:
         likely = inner_products(asked, self._entities).view(queries, count, -1)
         likely += calibration.forward * self.offsets[relations[:, None], heads][:, :, None]
         likely += calibration.backward * self.offsets[back][:, None]
-        return likely.exp_().clamp_(max=_CAP)
+        return likely.sub_(math.log(_CAP)).sigmoid_().mul_(_CAP)
 
     def recalibrated(self, calibration: Calibration) -> PredictedFacts:
         """The same with another calibration."""
@@ -189,7 +190,8 @@ class PredictedFacts:
     def existence(self, attribute: int) -> Tensor:  # (entities,)
         """The probability that each entity has a value that is not stated."""
         odds = self.expectations.odds[self.labels.relations + attribute]
-        return (self.calibration.existence * odds).clamp(max=0.95)
+        expected = self.calibration.existence * odds
+        return _CAP * expected / (expected + _CAP)
 
     @torch.no_grad()
     def _predict(self, attribute: int) -> MissingValues:

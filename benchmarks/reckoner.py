@@ -23,7 +23,15 @@ from torch import Tensor
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores, filtered_ranks
 from kgreckon.query import Batch, interpret
-from kgreckon.reckoner import Calibration, FuzzySemantics, Inference, ObservedFacts, PredictedFacts, Reckoner
+from kgreckon.reckoner import (
+    Calibration,
+    CertainFacts,
+    FuzzySemantics,
+    Inference,
+    ObservedFacts,
+    PredictedFacts,
+    Reckoner,
+)
 from kgreckon.reckoner.calibrating import mean_over_types
 from kgreckon.reckoner.fuzzy import FuzzySet, NumberSets
 from kgreckon.terminal.tables import print_table
@@ -34,21 +42,6 @@ from kgreckon.training.run_folder import Run
 SHARE = 0.01  # what a missing fact counts, when facts are counted
 
 
-class _NoPredictions:
-    """Facts that are certain, and nothing else."""
-
-    edge_probability = 0.0
-
-    def __init__(self, observed: ObservedFacts) -> None:
-        self.observed = observed
-
-    def tails(self, heads: Tensor, relations: Tensor) -> None:
-        """Nothing."""
-
-    def missing(self, attribute: int) -> None:
-        """Nothing."""
-
-
 class MissingFacts(FuzzySemantics):
     """Facts of the training graph are certain, those that only the testing graph has count SHARE each.
 
@@ -56,7 +49,7 @@ class MissingFacts(FuzzySemantics):
     """
 
     def __init__(self, observed: ObservedFacts, complete: ObservedFacts, inference: Inference) -> None:
-        super().__init__(_NoPredictions(replace(observed, compared=complete.compared)), inference)
+        super().__init__(CertainFacts(replace(observed, compared=complete.compared)), inference)
         self.complete = complete
 
     def follow(self, relations: Tensor, of: FuzzySet) -> Tensor:

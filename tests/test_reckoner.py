@@ -20,7 +20,15 @@ from kgreckon.exact import Numbers, answer
 from kgreckon.graph import GraphBuilder
 from kgreckon.query import SEVEN, And, Batch, Compare, Follow, HavingValue, Not, Number, Or, Shape
 from kgreckon.query.algebra import ValueOf
-from kgreckon.reckoner import Calibration, Inference, MissingValues, ObservedFacts, PredictedFacts, Reckoner
+from kgreckon.reckoner import (
+    Calibration,
+    CertainFacts,
+    Inference,
+    MissingValues,
+    ObservedFacts,
+    PredictedFacts,
+    Reckoner,
+)
 from kgreckon.reckoner.attributes import Scale, fit_attributes
 from kgreckon.reckoner.existence import FOLDS, hidden_tails
 from kgreckon.reckoner.explaining import How, explain
@@ -38,26 +46,11 @@ CPU = torch.device("cpu")
 ALL_HEADS = Inference(numbers=Numbers.COMPUTED, heads=10_000, least=0.0)
 
 
-class Certain:
-    """What a graph states, and nothing else."""
-
-    edge_probability = 0.0
-
-    def __init__(self, graph):
-        self.observed = ObservedFacts.of(graph, CPU)
-
-    def tails(self, heads, relations):
-        return None
-
-    def missing(self, attribute):
-        return None
-
-
-class Random(Certain):
+class Random(CertainFacts):
     """Every fact that the graph does not state has a random probability."""
 
     def __init__(self, graph, seed):
-        super().__init__(graph)
+        super().__init__(ObservedFacts.of(graph, CPU))
         generator = torch.Generator().manual_seed(seed)
         entities = len(graph.entities)
         self.facts = torch.rand(2 * len(graph.relations), entities, entities, generator=generator) * 0.9
@@ -98,14 +91,14 @@ class TestFuzzySemantics:
     def test_certain_facts_give_exact_answers(self, data):
         graph = data.draw(graphs())
         batch = Batch.of([data.draw(queries(graph))], graph.values)
-        found = Reckoner(Certain(graph), ALL_HEADS).answer(batch)[0]
+        found = Reckoner(CertainFacts(ObservedFacts.of(graph, CPU)), ALL_HEADS).answer(batch)[0]
         assert set(found.tolist()) <= {0.0, 1.0}
         assert torch.nonzero(found)[:, 0].tolist() == answer(graph, batch)[0].tolist()
 
     def test_certain_facts_give_exact_answers_to_every_type_of_a_benchmark(self, small):
         graph = small.graphs.at(Split.TRAIN)
         for mode in Numbers:
-            reckoner = Reckoner(Certain(graph), Inference(numbers=mode))
+            reckoner = Reckoner(CertainFacts(ObservedFacts.of(graph, CPU)), Inference(numbers=mode))
             for name in small.types:
                 for queries_ in small.query_sets(Split.VALID, name):
                     found = reckoner.answer(queries_.batch)
@@ -406,7 +399,7 @@ def test_a_comparison_of_a_predicted_value_is_an_expectation():
         builder.add_value(f"e{index}", "height", float(index), "metres")
     builder.add_fact("e0", "knows", "unknown")
     graph = builder.build()
-    facts = Certain(graph)
+    facts = CertainFacts(ObservedFacts.of(graph, CPU))
     unknown = [str(name) for name in map(str, graph.entities.names)].index("unknown")
     missing = MissingValues(torch.tensor([unknown]), torch.full((1, 10), 0.08), 0)
     facts.missing = lambda attribute: missing

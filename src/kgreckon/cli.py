@@ -8,12 +8,15 @@ import sys
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kgreckon import __version__
 from kgreckon.errors import UserError
+
+if TYPE_CHECKING:
+    from kgreckon.graph import KnowledgeGraph
 
 app = typer.Typer(
     help="Reckon over incomplete knowledge graphs: compute what they prove, infer what they do not state yet.",
@@ -139,20 +142,24 @@ def stats(
 
 @app.command()
 def ask(
-    graph: GraphPlace,
+    graph: Annotated[
+        str, typer.Argument(help="A graph folder, an MMKG folder, 'world', or a run folder for inferred answers too.")
+    ],
     query: Annotated[
         str, typer.Argument(help="A query in the paper's notation, such as (rp,(^in_country),(e,(Japan))).")
     ],
     exact: Annotated[
-        bool, typer.Option("--exact/--no-exact", help="Answers that the graph proves; a graph has no others.")
-    ] = True,
+        bool | None,
+        typer.Option("--exact/--no-exact", help="Only answers that the graph proves; a graph has no others."),
+    ] = None,
+    why: Annotated[bool, typer.Option("--explain", help="Give the reason of each answer.")] = False,
     numbers: Annotated[
         NumbersOption, typer.Option(help="Compare numbers by arithmetic, or along the graph's numerical edges.")
     ] = NumbersOption.COMPUTED,
     limit: Annotated[int, typer.Option(min=1, help="How many answers to show.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a query exactly."""
+    """Answer a query: what a graph proves, or what a trained run infers beside it."""
     from kgreckon.exact import Numbers
     from kgreckon.exact import ask as ask_exactly
     from kgreckon.exact.answers import as_json as answers_as_json
@@ -161,9 +168,13 @@ def ask(
     from kgreckon.terminal.graphs import print_answers, print_question
     from kgreckon.terminal.tables import console
 
-    if not exact:
+    is_run = (Path(graph) / "run.json").is_file()  # known without loading torch, which a graph does not need
+    if is_run and not exact:
+        _ask_run(graph, query, limit, why, as_json)
+        return
+    if exact is False:
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
-    opened = open_graph(graph)
+    opened = _graph_of_run(graph) if is_run else open_graph(graph)
     parsed = parse(query, opened.vocabulary)
     answers = ask_exactly(opened, parsed, Numbers(numbers.value))
     if as_json:
@@ -172,6 +183,32 @@ def ask(
     out = console()
     print_question(parsed, opened, out)
     print_answers(parsed, answers, opened, limit, out)
+    if why:
+        from kgreckon.answering import name_of, witness
+        from kgreckon.terminal.answers import print_reason
+
+        for answer in answers[:limit].tolist():
+            print_reason(name_of(opened, parsed, answer), witness(opened, parsed, answer), out)
+
+
+def _graph_of_run(run: str) -> KnowledgeGraph:
+    from kgreckon.training import Run
+
+    return Run.open(run).benchmark().graph
+
+
+def _ask_run(run: str, query: str, limit: int, why: bool, as_json: bool) -> None:
+    from kgreckon.answering import Answerer
+    from kgreckon.terminal.answers import print_ranked
+    from kgreckon.terminal.tables import console
+
+    answerer = Answerer.open(run, device="cpu")
+    found = answerer.ask(query, limit)
+    reasons = [answerer.explain(query, answer.id) for answer in found.answers] if why else []
+    if as_json:
+        _print_json(found.as_json() | ({"reasons": reasons} if why else {}))
+    else:
+        print_ranked(found, reasons, console())
 
 
 @app.command()

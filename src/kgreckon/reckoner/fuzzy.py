@@ -59,6 +59,21 @@ class FactModel(Protocol):
         ...
 
 
+class CertainFacts:
+    """What a graph states, and nothing else (FactModel): the fuzzy semantics is then the exact one."""
+
+    edge_probability = 0.0
+
+    def __init__(self, observed: ObservedFacts) -> None:
+        self.observed = observed
+
+    def tails(self, heads: Tensor, relations: Tensor) -> None:  # (q, k), (q,)
+        """Nothing is predicted."""
+
+    def missing(self, attribute: int) -> None:
+        """Nothing is predicted."""
+
+
 @dataclass(frozen=True)
 class Inference:
     """How sets are computed."""

@@ -19,16 +19,21 @@ from kgreckon.training.run_folder import Run
 from kgreckon.training.settings import RunSettings
 
 
-def load(run: Run | str | Path, benchmark: Path | None = None, device: str = "auto") -> QueryModel | Reckoner:
-    """The trained model of a run, with its best weights; its `answer` scores all candidates of a batch of queries."""
+def load(
+    run: Run | str | Path, benchmark: Path | None = None, device: str = "auto", known: Split = Split.TRAIN
+) -> QueryModel | Reckoner:
+    """The trained model of a run, with its best weights; its `answer` scores all candidates of a batch of queries.
+
+    A reckoner counts the facts of the graph that is known as observed.
+    """
     run = run if isinstance(run, Run) else Run.open(run)
-    return _load(run, run.benchmark(benchmark), device_for(device))
+    return _load(run, run.benchmark(benchmark), device_for(device), known)
 
 
-def _load(run: Run, benchmark: Benchmark, device: torch.device) -> QueryModel | Reckoner:
+def _load(run: Run, benchmark: Benchmark, device: torch.device, known: Split = Split.TRAIN) -> QueryModel | Reckoner:
     if isinstance(run.settings, RunSettings):
         return run.model(benchmark, device)
-    return load_reckoner(run, benchmark, device)
+    return load_reckoner(run, benchmark, device, known)
 
 
 def evaluate(

@@ -82,14 +82,14 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
     return run
 
 
-def load_reckoner(run: Run, benchmark: Benchmark, device: torch.device) -> Reckoner:
-    """The trained reckoner of a run."""
+def load_reckoner(run: Run, benchmark: Benchmark, device: torch.device, known: Split = Split.TRAIN) -> Reckoner:
+    """The trained reckoner of a run, over the facts of the graph that is known."""
     settings = _settings(run)
     path = run.folder / CALIBRATION
     if not path.is_file():
         raise UserError(f"{run.folder} is not trained to its end; go on with: kgreckon train --resume {run.folder}")
     tensors = run.tensors(BEST, device)
-    observed = ObservedFacts.of(benchmark.graphs.at(Split.TRAIN), device)
+    observed = ObservedFacts.of(benchmark.graphs.at(known), device)
     try:
         calibration = Calibration(**read_json(path))
         scorer = _new_scorer(settings, Labels.of(observed))

@@ -1,0 +1,135 @@
+"""Asking a trained run: ranked answers, observed or inferred, with reasons."""
+
+import json
+import sys
+
+import pytest
+import torch
+
+import kgreckon
+from kgreckon.answering import Answerer, witness
+from kgreckon.benchmark import Benchmark, BuildSettings, build
+from kgreckon.cli import main
+from kgreckon.errors import UserError
+from kgreckon.exact import ask
+from kgreckon.query import Batch
+from kgreckon.query.paper import parse
+from kgreckon.reckoner import Reckoner
+from kgreckon.training import choose_settings, train
+from random_graph import random_graph
+
+ENTITIES = "(i,(rp,(r0),(e,(e1))),(rap,(height),(np,(GreaterThan),(nv,(3)))))"
+NUMBERS = "(ap,(height),(rp,(r0),(e,(e1))))"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Benchmark:
+    graph = random_graph()
+    return build(graph, tmp_path_factory.mktemp("small") / "b", BuildSettings.choose(graph, queries=60))
+
+
+@pytest.fixture(scope="module")
+def reckoner_run(small, tmp_path_factory):
+    few = {"rank": 8, "epochs": 3, "batch_size": 64, "heads": 16, "validation_queries": 2, "device": "cpu"}
+    return train(small, tmp_path_factory.mktemp("runs") / "reckoner", choose_settings({"model": "reckoner", **few}))
+
+
+@pytest.fixture(scope="module")
+def neural_run(small, tmp_path_factory):
+    few = {"dimension": 8, "batch_size": 32, "steps": 4, "validation_queries": 5, "device": "cpu", "model": "gqe"}
+    return train(small, tmp_path_factory.mktemp("runs") / "gqe", choose_settings(few))
+
+
+@pytest.fixture(params=["reckoner", "neural"])
+def answerer(request, reckoner_run, neural_run) -> Answerer:
+    return kgreckon.load((reckoner_run if request.param == "reckoner" else neural_run).folder, device="cpu")
+
+
+@pytest.mark.parametrize("text", [ENTITIES, NUMBERS])
+def test_what_the_graph_proves_comes_first_and_is_marked(answerer, small, text):
+    if "(nv,(3))" in text and not isinstance(answerer.model, Reckoner):
+        text = text.replace("(nv,(3))", "(ap,(height),(e,(e0)))")
+    query = parse(text, small.graph.vocabulary)
+    proved = set(ask(small.graph, query).tolist())
+    found = answerer.ask(text, limit=len(proved) + 5)
+    assert proved and found.observed == len(proved)
+    marks = [answer.observed for answer in found.answers]
+    assert marks == sorted(marks, reverse=True)
+    assert {answer.id for answer in found.answers if answer.observed} == proved
+    assert all(0 <= answer.score <= 1 for answer in found.answers)
+    for group in (True, False):
+        scores = [answer.score for answer in found.answers if answer.observed is group]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_an_answer_for_a_number_has_a_unit_and_an_estimate(answerer):
+    found = answerer.ask(NUMBERS)
+    assert {answer.unit for answer in found.answers if answer.observed} == {"metres"}
+    assert found.estimate is None or found.estimate.low <= found.estimate.value <= found.estimate.high
+    if isinstance(answerer.model, Reckoner):
+        assert found.estimate is not None and found.estimate.unit == "metres"
+
+
+def test_a_reckoner_is_certain_of_what_the_whole_graph_states(reckoner_run, small):
+    answerer = Answerer.open(reckoner_run, device="cpu")
+    query = parse(ENTITIES, small.graph.vocabulary)
+    scores = answerer.model.answer(Batch.of([query], small.graph.values))[0]
+    proved = torch.from_numpy(ask(small.graph, query)).long()
+    assert (scores[proved] == 1).all()
+    assert (scores == 1).sum() == len(proved)
+
+
+def test_reasons_name_the_facts_of_a_proof(answerer, small):
+    text = "(i,(rp,(r0),(e,(e1))),(rp,(r1),(e,(e1))))"
+    found = answerer.ask(text, limit=30)
+    for answer in found.answers:
+        reason = answerer.explain(text, answer.id)
+        assert len(reason) == 2
+        if answer.observed:
+            assert all(line.endswith("(observed)") for line in reason)
+            assert all(answer.label in line and "e1" in line for line in reason)
+        else:
+            assert any("missing" in line or "predicted" in line for line in reason)
+
+
+def test_a_witness_of_a_comparison(small):
+    query = parse(ENTITIES, small.graph.vocabulary)
+    answer = int(ask(small.graph, query)[0])
+    found = witness(small.graph, query, answer)
+    assert any("GreaterThan" in line and "arithmetic" in line for line in found)
+
+
+def test_a_neural_model_says_what_it_cannot_answer(neural_run):
+    answerer = Answerer.open(neural_run, device="cpu")
+    with pytest.raises(UserError, match="numbers of its graph"):
+        answerer.ask("(rap,(height),(np,(GreaterThan),(nv,(3.123))))")
+
+
+class TestCommandLine:
+    @pytest.fixture
+    def output(self, monkeypatch, capsys):
+        def run(*arguments):
+            monkeypatch.setattr(sys, "argv", ["kgreckon", *map(str, arguments)])
+            with pytest.raises(SystemExit):
+                main()
+            return capsys.readouterr()
+
+        return run
+
+    def test_ask_a_run(self, output, reckoner_run):
+        shown = output("ask", reckoner_run.folder, ENTITIES, "--explain", "--limit", "3").out
+        assert "observed" in shown and "r0" in shown and "arithmetic" in shown
+        found = json.loads(output("ask", reckoner_run.folder, ENTITIES, "--json", "--limit", "3").out)
+        assert len(found["answers"]) == 3 and found["answers"][0]["observed"] is True
+        exact = json.loads(output("ask", reckoner_run.folder, ENTITIES, "--exact", "--json").out)
+        assert exact["count"] == found["observed"]
+
+    def test_explain_an_exact_answer(self, output):
+        shown = output("ask", "world", "(rp,(in_country),(e,(Sapporo)))", "--explain").out
+        assert "Sapporo — in country → Japan (observed)" in shown
+
+    def test_a_number(self, output, reckoner_run):
+        assert "one that is not observed: about" in output("ask", reckoner_run.folder, NUMBERS).out
+
+    def test_a_wrong_name_is_one_line(self, output, reckoner_run):
+        assert output("ask", reckoner_run.folder, "(rp,(r9),(e,(e1)))").err.startswith("error: unknown relation")

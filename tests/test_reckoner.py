@@ -18,7 +18,7 @@ from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.exact import Numbers, answer
 from kgreckon.graph import GraphBuilder
-from kgreckon.query import SEVEN, And, Batch, Compare, Follow, HavingValue, Not, Number, Or, Shape
+from kgreckon.query import GENERAL_TYPES, SEVEN, And, Batch, Compare, Follow, HavingValue, Not, Number, Or, Shape
 from kgreckon.query.algebra import ValueOf
 from kgreckon.reckoner import (
     Calibration,
@@ -352,6 +352,21 @@ class TestRuns:
             likely = facts.tails(torch.tensor([[head]]), torch.tensor([2 * relation]))[0, 0]
             stated = observed.graph.follows.row(head, 2 * relation)
             assert tail in likely.topk(len(stated)).indices.tolist()
+
+    @pytest.mark.parametrize("kind", ["relations", "numbers"])
+    def test_a_graph_of_one_kind_of_facts_will_do(self, kind, tmp_path):
+        builder = GraphBuilder()
+        rng = np.random.default_rng(0)
+        for index in range(300):
+            if kind == "relations":
+                builder.add_fact(f"e{rng.integers(20)}", f"r{rng.integers(3)}", f"e{rng.integers(20)}")
+            else:
+                builder.add_value(f"e{index % 40}", f"a{rng.integers(3)}", float(rng.integers(12)), "metres")
+        graph = builder.build()
+        types = {name: GENERAL_TYPES[name] for name in ("1p", "2i")}
+        made = build(graph, tmp_path / "b", BuildSettings.choose(graph, queries=20, types=types))
+        result = evaluate(train(made, tmp_path / "run", chosen()))
+        assert result["queries"] > 0
 
     def test_settings_that_cannot_be_meant_are_refused(self):
         with pytest.raises(UserError, match=r"rank must be at least 1"):

@@ -22,7 +22,8 @@ from kgreckon.training import (
     resume,
     train,
 )
-from kgreckon.training.data import training_queries
+from kgreckon.training.data import model_for, training_queries
+from kgreckon.training.inference import CapturedAnswers
 from random_graph import random_graph
 
 CPU = torch.device("cpu")
@@ -80,6 +81,14 @@ def test_every_model_overfits_a_toy_benchmark(toy, tmp_path, model, numbers):
         ranks = filtered_ranks(scores, none, Answers.of(queries.answers, counts))
         found.append(QueryScores.from_ranks(ranks).realistic[:, 0])
     assert torch.cat(found).mean() > 0.9
+
+
+def test_captured_answers_are_the_models_own(toy):
+    model = model_for(toy, settings().model, torch.Generator().manual_seed(0))
+    captured = CapturedAnswers(model, 16, CPU)
+    for queries in training_queries(toy, CPU):
+        batch = Batch(queries.shape, queries.ids[:5])
+        assert torch.equal(captured(batch), model.answer(batch))
 
 
 class Losses(TrainingProgress):

@@ -72,7 +72,7 @@ def hidden_tails(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
     labels = counts.shape[0]
     capped = counts.clip(max=_LONGEST)
     cells = np.arange(labels)[:, None] * (_LONGEST + 1) + capped
-    histogram = np.bincount(cells.ravel(), minlength=labels * (_LONGEST + 1)).reshape(labels, -1).astype(float)
+    histogram = np.bincount(cells.ravel(), minlength=labels * (_LONGEST + 1)).reshape(labels, _LONGEST + 1)
     n, c = np.meshgrid(np.arange(_LONGEST + 1), np.arange(_LONGEST + 1), indexing="ij")
     chance = stats.binom.pmf(c, n, TRAIN_SHARE) * (n > 0)
     groups, hidden = histogram @ chance, histogram @ (chance * (n - c))

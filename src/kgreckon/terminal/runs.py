@@ -52,6 +52,10 @@ class TrainingBar(TrainingProgress):
         """The last validation stands beside the bar."""
         self._validation = f"  validation MRR {mrr:.2f}{' (best)' if best else ''}"
 
+    def stage(self, text: str) -> None:
+        """What goes on stands beside the bar."""
+        self._bars.update(self._task, text=text)
+
 
 class RankingBar:
     """A count on stderr of the queries that are ranked."""

@@ -34,6 +34,9 @@ class TrainingProgress:
     def validated(self, step: int, mrr: float, best: bool) -> None:
         """A validation is done."""
 
+    def stage(self, text: str) -> None:
+        """What goes on beside the steps begins."""
+
 
 @dataclass
 class _Counters:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -59,19 +59,24 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
             raise UserError(f"the loss is not finite in epoch {epoch + 1}: lower the learning rate")
         if (epoch + 1) % settings.checkpoint_every == 0 or epoch + 1 == settings.epochs:
             run.save(LAST, _state(scorer, training, epoch + 1))
+    progress.stage("fitting what to expect of entities and numbers")
     beliefs = fit_beliefs(observed, settings.seed)
+    progress.stage("normalising predicted facts")
     normalisers = log_sums(observed, scorer, beliefs.expectations)
     facts = PredictedFacts(observed, scorer, beliefs.expectations, normalisers, beliefs.attributes, Calibration())
     queries = EvaluationQueries.load(benchmark, Split.VALID, device, settings.validation_queries, settings.seed)
     step = settings.epochs * training.steps_per_epoch
     inference = Inference(numbers=benchmark.numbers, heads=settings.heads)
-    facts, mrr = fit_calibration(
-        facts,
-        inference,
-        queries,
-        AT_ONCE[device.type],
-        lambda line: run.record({"step": step, "calibration": line}),
-    )
+    tried = 0
+
+    def record(line: dict[str, Any]) -> None:
+        nonlocal tried
+        tried += 1
+        run.record({"step": step, "calibration": line})
+        progress.stage(f"calibrating, {tried} tried, validation MRR {line['validation_mrr']:.2f}")
+
+    progress.stage("calibrating")
+    facts, mrr = fit_calibration(facts, inference, queries, AT_ONCE[device.type], record)
     run.record({"step": step, "validation_mrr": mrr})
     weights = {f"scorer.{name}": tensor for name, tensor in scorer.state_dict().items()}
     weights["relation_sums"] = normalisers.relations.clamp(max=_UNKNOWN).half()

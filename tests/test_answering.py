@@ -70,6 +70,19 @@ def test_an_answer_for_a_number_has_a_unit_and_an_estimate(answerer):
         assert found.estimate is not None and found.estimate.unit == "metres"
 
 
+def test_a_number_of_one_entity_is_its_prediction(reckoner_run, small):
+    answerer = Answerer.open(reckoner_run, device="cpu")
+    names, stated = small.graph.vocabulary, small.graph.values_of
+    height = names.attribute_id("height")
+    for entity in range(len(small.graph.entities)):
+        found = answerer.ask(f"(ap,(height),(e,({names.entity_name(entity)})))")
+        assert all(answer.unit == "metres" and answer.score > 0 for answer in found.answers)
+        if len(stated.row(entity, height)):
+            assert found.observed and found.estimate is None
+        else:
+            assert not found.observed and found.estimate is not None
+
+
 def test_a_reckoner_is_certain_of_what_the_whole_graph_states(reckoner_run, small):
     answerer = Answerer.open(reckoner_run, device="cpu")
     query = parse(ENTITIES, small.graph.vocabulary)

@@ -15,11 +15,12 @@ from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models import QueryModel
-from kgreckon.query import SEVEN, And, Batch, Number, NumberSort, Query, sentence, sort_of
+from kgreckon.query import SEVEN, And, Batch, Entity, Number, NumberSort, Query, ValueOf, sentence, sort_of
 from kgreckon.query.paper import parse, write
-from kgreckon.reckoner import CertainFacts, Inference, ObservedFacts, Reckoner
+from kgreckon.reckoner import CertainFacts, Inference, ObservedFacts, PredictedFacts, Reckoner
 from kgreckon.reckoner.explaining import explain, lines
 from kgreckon.reckoner.fuzzy import ids_on
+from kgreckon.reckoner.predicting import predict
 from kgreckon.training.evaluating import device_for, load
 from kgreckon.training.run_folder import Run
 
@@ -101,14 +102,15 @@ class Answerer:
         """The best answers to a query, or to one written in the paper's notation."""
         asked = self._read(query)
         batch = Batch.of([asked], self.graph.values)
-        scores, proved = self._scores(batch), ask_exactly(self.graph, asked)
+        scores, proved = self._scores(asked, batch), ask_exactly(self.graph, asked)
         order = scores.clone()
         order[torch.from_numpy(proved.astype(np.int64)).to(order.device)] += 1  # what is proved comes first
-        best = order.topk(min(limit, len(order))).indices.tolist()
+        best = order.topk(min(limit, len(order)))
+        places = [place for place, score in zip(best.indices.tolist(), best.values.tolist(), strict=True) if score > 0]
         known = set(proved.tolist())
-        found = tuple(self._answer(asked, place, float(scores[place]), place in known) for place in best)
+        found = tuple(self._answer(asked, place, float(scores[place]), place in known) for place in places)
         names = self.graph.vocabulary
-        estimate = self._estimate(scores, proved) if batch.shape.denotes_numbers else None
+        estimate = self._estimate(asked, scores, proved) if batch.shape.denotes_numbers else None
         return Answers(write(asked, names), sentence(asked, names), len(proved), found, estimate)
 
     def explain(self, query: Query | str, answer: int) -> list[str]:
@@ -131,7 +133,17 @@ class Answerer:
         sort_of(asked, self.graph.vocabulary)
         return asked
 
-    def _scores(self, batch: Batch) -> Tensor:  # -> (candidates,)
+    def _scores(self, asked: Query, batch: Batch) -> Tensor:  # -> (candidates,)
+        """The score of every candidate; of numbers only those in a unit that the query can mean."""
+        scores = self._model_scores(batch)
+        sort = sort_of(asked, self.graph.vocabulary)
+        if not isinstance(sort, NumberSort):
+            return scores
+        table = self.graph.values
+        meant = np.array([unit in sort.units for unit in table.units], dtype=bool)[table.unit_ids]
+        return torch.where(torch.from_numpy(meant).to(scores.device), scores, 0.0)
+
+    def _model_scores(self, batch: Batch) -> Tensor:  # -> (candidates,)
         if isinstance(self.model, Reckoner):
             return self.model.answer(batch)[0]
         if batch.literals:
@@ -147,8 +159,13 @@ class Answerer:
             return Answer(place, self.graph.vocabulary.entity_name(place), label, score, observed)
         return Answer(place, label, label, score, observed, *self.graph.values.number_at(place))
 
-    def _estimate(self, scores: Tensor, proved: np.ndarray) -> Estimate | None:
+    def _estimate(self, asked: Query, scores: Tensor, proved: np.ndarray) -> Estimate | None:
         """The middle of what is left to the values that are not observed, within the likeliest unit."""
+        if isinstance(asked, ValueOf) and isinstance(asked.of, Entity) and isinstance(self.model, Reckoner):
+            if len(proved) or not isinstance(self.model.facts, PredictedFacts):
+                return None
+            own = predict(self.model.facts, asked.of.entity, asked.attribute, COVERAGE)
+            return Estimate(own.estimate, own.low, own.high, own.unit)
         mass = scores.double().cpu().numpy().copy()
         mass[proved] = 0
         starts = self.graph.values.unit_starts

@@ -18,8 +18,11 @@ def print_ranked(found: Answers, reasons: Sequence[Sequence[str]], out: Console)
     rows = [
         (answer.label, f"{answer.score:.4f}", "observed" if answer.observed else "inferred") for answer in found.answers
     ]
-    title = f"{found.observed:,} observed; the {len(rows)} best"
-    print_table(out, title, ("answer", "score", "known"), rows)
+    if rows:
+        title = f"{found.observed:,} observed; the {len(rows)} best"
+        print_table(out, title, ("answer", "score", "known"), rows)
+    else:
+        out.print("nothing is observed, and no answer is likely")
     if found.estimate is not None:
         each = found.estimate
         low, middle, high = (measured(number, each.unit) for number in (each.low, each.value, each.high))

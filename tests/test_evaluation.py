@@ -8,7 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgreckon.evaluation import Answers, QueryScores, filtered_ranks, summarise
+from kgreckon.benchmark import BuildSettings, Split, build
+from kgreckon.evaluation import Answers, EvaluationQueries, QueryScores, evaluate_scores, filtered_ranks, summarise
+from random_graph import random_graph
 
 
 def naive_ranks(scores, easy, hard):
@@ -89,3 +91,23 @@ def test_random_scores_give_the_expected_mrr():
     assert metrics.mrr == pytest.approx(100 * expected, rel=0.03)
     assert metrics.hits_at_10 == pytest.approx(100 * 10 / candidates, rel=0.03)
     assert math.isclose(metrics.mrr, metrics.optimistic_mrr, rel_tol=1e-6)
+
+
+def test_tables_by_answers_and_by_unit_hold_every_query(tmp_path):
+    graph = random_graph()
+    made = build(graph, tmp_path / "b", BuildSettings.choose(graph, queries=60))
+    queries = EvaluationQueries.load(made, Split.TEST, torch.device("cpu"))
+    sizes = {False: len(graph.entities), True: len(graph.values)}
+    generator = torch.Generator().manual_seed(0)
+
+    def score(batch):
+        return torch.rand(len(batch), sizes[batch.shape.denotes_numbers], generator=generator)
+
+    table = evaluate_scores(score, queries).as_json()
+    entities, numbers = table["entity_targets"]["all"], table["number_targets"]["all"]
+    rows = table["mrr_by_answers"]
+    assert sum(row["queries"] for row in rows) == entities["queries"]
+    assert sum(row["queries"] * row["mrr"] for row in rows) / entities["queries"] == pytest.approx(entities["mrr"])
+    units = table["number_targets"]["by_unit"]
+    assert set(units) == {"metres", "years"}
+    assert sum(each["queries"] for each in units.values()) == numbers["queries"]

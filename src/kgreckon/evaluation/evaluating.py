@@ -105,17 +105,19 @@ def evaluate_scores(
     at_once = at_once or _AT_ONCE[queries.numbers.device.type]
     results = []
     for own in queries.sets:
-        parts, errors = [], []
+        parts, errors, counts = [], [], []
         for first in range(0, len(own), at_once):
             last = min(first + at_once, len(own))
             scores = score(Batch(own.shape, own.ids[first:last])).float()  # type: ignore[arg-type]  # ids are a tensor
             easy, hard = own.answers(first, last)
             parts.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
+            counts.append(easy.counts + hard.counts)
             if own.shape.denotes_numbers:
                 errors.append(_value_errors(scores, easy, hard, queries))
             advance(last - first)
         columns = [torch.cat(column) for column in zip(*errors, strict=True)]
-        results.append(ShapeResult(own.type, own.shape, QueryScores.concatenate(parts), *columns))
+        found = QueryScores.concatenate(parts)
+        results.append(ShapeResult(own.type, own.shape, found, torch.cat(counts), *columns))
     on_host = tuple(result.cpu() for result in results)
     return Evaluation(queries.split, queries.unit_names, on_host, perf_counter() - start)
 

@@ -22,6 +22,7 @@ class ShapeResult:
     type: str
     shape: Shape
     scores: QueryScores
+    answers: Tensor  # (queries,) int64: how many answers each query has, easy and hard
     units: Tensor | None = None  # for number targets: the unit asked for
     errors: Tensor | None = None  # for number targets: how far the best value is from the nearest hard answer
 
@@ -29,7 +30,7 @@ class ShapeResult:
         """The same on the host."""
         scores = QueryScores(self.scores.realistic.cpu(), self.scores.optimistic.cpu())
         units, errors = (None if column is None else column.cpu() for column in (self.units, self.errors))
-        return ShapeResult(self.type, self.shape, scores, units, errors)
+        return ShapeResult(self.type, self.shape, scores, self.answers.cpu(), units, errors)
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,41 @@ class Evaluation:
         }
         return {
             "split": self.split.label,
+            "mrr_by_answers": self._by_answers(),
             "queries": sum(len(result.scores.realistic) for result in self.results),
             "seconds": self.seconds,
             "entity_targets": table(False),
-            "number_targets": table(True) | {"absolute_error_of_the_best_value": absolute},
+            "number_targets": table(True) | {"absolute_error_of_the_best_value": absolute, "by_unit": self._by_unit()},
+        }
+
+    def _by_answers(self) -> list[dict[str, float]]:
+        """The MRR of queries for entities by how many answers they have, in bins that double."""
+        chosen = [result for result in self.results if not result.shape.denotes_numbers]
+        if not chosen:
+            return []
+        counts = torch.cat([result.answers for result in chosen])
+        scores = torch.cat([result.scores.realistic[:, 0] for result in chosen]).double()
+        bins = counts.clamp(min=1).double().log2().floor().long()
+        return [
+            {
+                "from": 2**place,
+                "to": 2 ** (place + 1) - 1,
+                "queries": int((bins == place).sum()),
+                "mrr": 100 * float(scores[bins == place].mean()),
+            }
+            for place in sorted(set(bins.tolist()))
+        ]
+
+    def _by_unit(self) -> dict[str, dict[str, float]]:
+        """The metrics of queries for numbers by the unit asked for."""
+        chosen = [result for result in self.results if result.units is not None]
+        if not chosen:
+            return {}
+        units = torch.cat([result.units for result in chosen if result.units is not None])
+        scores = QueryScores.concatenate(result.scores for result in chosen)
+        return {
+            self.units[unit]: summarise(
+                QueryScores(scores.realistic[units == unit], scores.optimistic[units == unit])
+            ).as_json()
+            for unit in sorted(set(units.tolist()))
         }

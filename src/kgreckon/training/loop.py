@@ -66,9 +66,17 @@ def resume(folder: str | Path, benchmark: Path | None = None, progress: Training
 
 
 def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: bool) -> Run:
+    start = perf_counter()
     if isinstance(run.settings, RunSettings):
-        return _Trainer(run, benchmark, run.settings, progress).run_to_the_end(resume)
-    return train_reckoner(run, benchmark, device_for(run.settings.device), progress)
+        device = device_for(run.settings.training.device)
+        _Trainer(run, benchmark, run.settings, progress).run_to_the_end(resume)
+    else:
+        device = device_for(run.settings.device)
+        train_reckoner(run, benchmark, device, progress)
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+    last = max((line["step"] for line in run.records()), default=0)
+    run.record({"step": last, "trained_seconds": perf_counter() - start, "device": name, "torch": torch.__version__})
+    return run
 
 
 class _Trainer:

@@ -417,6 +417,52 @@ def evaluate(
 
 
 @app.command()
+def reproduce(
+    preset: Annotated[str, typer.Argument(help="The paper's graph: fb15k, db15k or yago15k.")],
+    data: Annotated[Path, typer.Option(help="The MMKG folder of the graph.")],
+    out: Annotated[Path, typer.Option(help="The folder for the benchmark, the runs, their results and the report.")],
+    models: Annotated[
+        list[str] | None,
+        typer.Option(help="Only some: reckoner, a backbone, or one of its forms (gqe-dice); may be repeated."),
+    ] = None,
+    parallel: Annotated[int, typer.Option(min=1, help="Runs at a time; several share a GPU.")] = 1,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Minutes, after which runs stop; call again to go on.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the neural models, key=value; may be repeated.")
+    ] = None,
+) -> None:
+    """Reproduce the paper's tables on one of its graphs: benchmark, nine models, the reckoner, report."""
+    from kgreckon.benchmark import PRESETS, BuildSettings
+    from kgreckon.benchmark import build as build_benchmark
+    from kgreckon.benchmark.format import read_json
+    from kgreckon.errors import unknown_name
+    from kgreckon.graph import open_graph
+    from kgreckon.reproducing import plans_for
+    from kgreckon.reproducing import reproduce as reproduce_runs
+    from kgreckon.reproducing.report import markdown
+    from kgreckon.terminal.benchmarks import BuildProgress
+    from kgreckon.terminal.runs import ReproductionNotes
+    from kgreckon.training import parse_assignments
+
+    if preset not in PRESETS:
+        raise unknown_name("preset", preset, PRESETS)
+    plans = plans_for(preset, models or (), parse_assignments(set_ or ()))
+    graph = open_graph(data, PRESETS[preset].top_attributes)
+    try:
+        with BuildProgress() as progress:
+            made = build_benchmark(graph, out / "benchmark", BuildSettings.choose(graph, preset=preset), None, progress)
+        seconds = None if budget is None else 60 * budget
+        found = reproduce_runs(made, out, plans, parallel, seconds, ReproductionNotes())
+    except KeyboardInterrupt:
+        raise UserError(f"stopped; what is complete is kept in {out}, and the same command goes on") from None
+    report = out / "report.md"
+    report.write_text(markdown([read_json(path) for path in found], "kgreckon reproduce"), encoding="utf-8")
+    typer.echo(f"{report}: {len(found)} of {len(plans)} runs")
+
+
+@app.command()
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Run folders that were evaluated.")],
     split: Annotated[str, typer.Option(help="valid or test.")] = "test",

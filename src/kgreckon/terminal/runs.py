@@ -12,6 +12,7 @@ from kgreckon.graph.literals import is_calendar
 from kgreckon.graph.vocabulary import GraphVocabulary
 from kgreckon.query import Number
 from kgreckon.reckoner.predicting import Prediction
+from kgreckon.reproducing import Plan, Progress
 from kgreckon.terminal.tables import notes, print_table
 from kgreckon.training.comparing import Row
 from kgreckon.training.loop import TrainingProgress
@@ -55,6 +56,22 @@ class TrainingBar(TrainingProgress):
     def stage(self, text: str) -> None:
         """What goes on stands beside the bar."""
         self._bars.update(self._task, text=text)
+
+
+class ReproductionNotes(Progress):
+    """A line on stderr for each run that begins, ends or stops."""
+
+    def started(self, plan: Plan) -> None:
+        """A run begins or goes on."""
+        notes().print(f"{plan.name} ...", markup=False)
+
+    def finished(self, plan: Plan, mrr: float) -> None:
+        """A run is trained and evaluated."""
+        notes().print(f"{plan.name}: MRR {mrr:.2f} on testing queries for entities", markup=False)
+
+    def stopped(self, plan: Plan) -> None:
+        """A run keeps its last checkpoint."""
+        notes().print(f"{plan.name}: stopped, its last checkpoint is kept", markup=False)
 
 
 class RankingBar:

@@ -1,0 +1,6 @@
+"""Reproducing the paper's tables: one benchmark, all models, one report; stopped at any time and gone on with."""
+
+from kgreckon.reproducing.plan import Plan, plans_for
+from kgreckon.reproducing.running import Progress, reproduce, result_of
+
+__all__ = ["Plan", "Progress", "plans_for", "reproduce", "result_of"]

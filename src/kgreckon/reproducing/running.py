@@ -1,0 +1,125 @@
+"""Taking the runs of a plan: built once, trained side by side, evaluated; what is done is not done again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any
+
+from kgreckon.benchmark import Benchmark
+from kgreckon.benchmark.format import read_json, write_json
+from kgreckon.errors import UserError
+from kgreckon.reproducing.plan import Plan
+from kgreckon.training import Run, is_run_folder
+
+TESTED = "test_metrics.json"
+_LOOK_EVERY = 0.2  # seconds
+
+
+class Progress:
+    """What a reproduction tells of itself; the default says nothing."""
+
+    def started(self, plan: Plan) -> None:
+        """A run begins or goes on."""
+
+    def finished(self, plan: Plan, mrr: float) -> None:
+        """A run is trained and evaluated."""
+
+    def stopped(self, plan: Plan) -> None:
+        """The budget is spent: a run keeps its last checkpoint."""
+
+
+def reproduce(
+    made: Benchmark,
+    folder: Path,
+    plans: Sequence[Plan],
+    parallel: int = 1,
+    budget: float | None = None,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """Take all runs that are not done yet, `parallel` at a time, for at most `budget` seconds; returns the results.
+
+    Each run is a process of its own, so that several share a GPU, and a run that fails leaves the others alone.
+    """
+    start, told = perf_counter(), progress or Progress()
+    waiting = [plan for plan in plans if not _is_done(folder, plan)]
+    going: dict[str, tuple[Plan, subprocess.Popen[bytes]]] = {}
+    failed = []
+    try:
+        while waiting or going:
+            spent = budget is not None and perf_counter() - start > budget
+            while waiting and len(going) < parallel and not spent:
+                plan = waiting.pop(0)
+                told.started(plan)
+                going[plan.name] = plan, _start(made, folder, plan)
+            for name, (plan, process) in list(going.items()):
+                if process.poll() is None:
+                    continue
+                del going[name]
+                if process.returncode:
+                    failed.append(name)
+                else:
+                    told.finished(plan, _write_result(folder, plan))
+            if spent:
+                break
+            sleep(_LOOK_EVERY)
+    finally:
+        for plan, process in going.values():
+            process.send_signal(signal.SIGINT)
+            process.wait()
+            told.stopped(plan)
+    if failed:
+        raise UserError(f"these runs failed: {', '.join(failed)}; what they said is in {folder / 'logs'}")
+    return [_result(folder, plan) for plan in plans if _result(folder, plan).is_file()]
+
+
+def _start(benchmark: Benchmark, folder: Path, plan: Plan) -> subprocess.Popen[bytes]:
+    """Train a run, or go on with it, then evaluate it, in one process."""
+    for name in ("runs", "logs", "results"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    job = {"benchmark": str(benchmark.folder), "run": str(folder / "runs" / plan.name), "settings": plan.settings}
+    with (folder / "logs" / f"{plan.name}.txt").open("ab") as log:
+        command = [sys.executable, "-m", "kgreckon.reproducing.job", json.dumps(job)]
+        return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)  # noqa: S603  # our own
+
+
+def _is_done(folder: Path, plan: Plan) -> bool:
+    return _result(folder, plan).is_file()
+
+
+def _result(folder: Path, plan: Plan) -> Path:
+    return folder / "results" / f"{plan.name}.json"
+
+
+def _write_result(folder: Path, plan: Plan) -> float:
+    """Write what a report needs of a run; returns the MRR of its queries for entities."""
+    found = result_of(folder / "runs" / plan.name)
+    write_json(_result(folder, plan), found)
+    return float(found["entity_targets"]["all"]["mrr"])
+
+
+def result_of(place: Path) -> dict[str, Any]:
+    """A run as plain data: settings, how long and where it was trained, its learning curve, and all its metrics."""
+    if not is_run_folder(place) or not (place / TESTED).is_file():
+        raise UserError(f"{place} is not the folder of a run that was evaluated on the testing queries")
+    run = Run.open(place)
+    records = run.records()
+    trained = [line for line in records if "trained_seconds" in line]
+    tested = read_json(place / TESTED)
+    tested.pop("device", None)
+    calibration = place / "calibration.json"
+    return {
+        "benchmark": run.header["preset"],
+        "settings": run.header["settings"],
+        "train_seconds": round(sum(float(line["trained_seconds"]) for line in trained), 1),
+        "device_name": trained[-1]["device"] if trained else "unknown",
+        "torch": trained[-1]["torch"] if trained else "unknown",
+        "records": [line for line in records if "loss" in line or "validation_mrr" in line],
+        **({"calibration": read_json(calibration)} if calibration.is_file() else {}),
+        **tested,
+    }

@@ -144,5 +144,16 @@ class TestCommandLine:
     def test_a_number(self, output, reckoner_run):
         assert "one that is not observed: about" in output("ask", reckoner_run.folder, NUMBERS).out
 
+    def test_sparql_means_the_same(self, output, reckoner_run):
+        text = "SELECT ?x WHERE { :e1 :r0 ?x . ?x :height ?h . FILTER(?h > 3) }"
+        found, same = (json.loads(output("ask", reckoner_run.folder, each, "--json").out) for each in (text, ENTITIES))
+        assert [answer["id"] for answer in found["answers"]] == [answer["id"] for answer in same["answers"]]
+        exact = json.loads(output("ask", "world", "select ?c where { :Sapporo :in_country ?c }", "--json").out)
+        assert [answer["label"] for answer in exact["answers"]] == ["Japan"]
+        limited = output("ask", "world", "SELECT ?c { ?c :in_country :Japan } LIMIT 2", "--json").out
+        assert len(json.loads(limited)["answers"]) == 2
+        assert len(json.loads(output("ask", reckoner_run.folder, f"{text} LIMIT 2", "--json").out)["answers"]) == 2
+        assert "ORDER BY" in output("ask", "world", "SELECT ?c WHERE { :Sapporo :in_country ?c } ORDER BY ?c").err
+
     def test_a_wrong_name_is_one_line(self, output, reckoner_run):
         assert output("ask", reckoner_run.folder, "(rp,(r9),(e,(e1)))").err.startswith("error: unknown relation")

@@ -146,7 +146,7 @@ def ask(
         str, typer.Argument(help="A graph folder, an MMKG folder, 'world', or a run folder for inferred answers too.")
     ],
     query: Annotated[
-        str, typer.Argument(help="A query in the paper's notation, such as (rp,(^in_country),(e,(Japan))).")
+        str, typer.Argument(help="A query: (rp,(^in_country),(e,(Japan))) in the paper's notation, or SPARQL.")
     ],
     exact: Annotated[
         bool | None,
@@ -164,7 +164,7 @@ def ask(
     from kgreckon.exact import ask as ask_exactly
     from kgreckon.exact.answers import as_json as answers_as_json
     from kgreckon.graph import open_graph
-    from kgreckon.query.paper import parse
+    from kgreckon.query.reading import read_query
     from kgreckon.terminal.graphs import print_answers, print_question
     from kgreckon.terminal.tables import console
 
@@ -175,7 +175,8 @@ def ask(
     if exact is False:
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
     opened = _graph_of_run(graph) if is_run else open_graph(graph)
-    parsed = parse(query, opened.vocabulary)
+    parsed, own_limit = read_query(query, opened.vocabulary)
+    limit = limit if own_limit is None else min(limit, own_limit)
     answers = ask_exactly(opened, parsed, Numbers(numbers.value))
     if as_json:
         _print_json(answers_as_json(opened, parsed, answers, limit))

@@ -16,7 +16,8 @@ from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models import QueryModel
 from kgreckon.query import SEVEN, And, Batch, Entity, Number, NumberSort, Query, ValueOf, sentence, sort_of
-from kgreckon.query.paper import parse, write
+from kgreckon.query.paper import write
+from kgreckon.query.reading import read_query
 from kgreckon.reckoner import CertainFacts, Inference, ObservedFacts, PredictedFacts, Reckoner
 from kgreckon.reckoner.explaining import explain, lines
 from kgreckon.reckoner.fuzzy import ids_on
@@ -99,8 +100,9 @@ class Answerer:
         return Answerer(model, opened.benchmark(benchmark).graph, device_for(device))
 
     def ask(self, query: Query | str, limit: int = 10) -> Answers:
-        """The best answers to a query, or to one written in the paper's notation."""
-        asked = self._read(query)
+        """The best answers to a query, or to one written in the paper's notation or in SPARQL."""
+        asked, own_limit = self._read(query)
+        limit = limit if own_limit is None else min(limit, own_limit)
         batch = Batch.of([asked], self.graph.values)
         scores, proved = self._scores(asked, batch), ask_exactly(self.graph, asked)
         order = scores.clone()
@@ -115,7 +117,7 @@ class Answerer:
 
     def explain(self, query: Query | str, answer: int) -> list[str]:
         """Why: the facts of the likeliest proof; from a neural model, which conditions the graph proves."""
-        asked = self._read(query)
+        asked, _ = self._read(query)
         batch = Batch.of([asked], self.graph.values)
         if isinstance(self.model, Reckoner):
             return lines(explain(self.model, batch, answer), batch, self.graph.vocabulary)
@@ -128,10 +130,10 @@ class Answerer:
             for part in parts
         ]
 
-    def _read(self, query: Query | str) -> Query:
-        asked = parse(query, self.graph.vocabulary) if isinstance(query, str) else query
+    def _read(self, query: Query | str) -> tuple[Query, int | None]:
+        asked, limit = read_query(query, self.graph.vocabulary) if isinstance(query, str) else (query, None)
         sort_of(asked, self.graph.vocabulary)
-        return asked
+        return asked, limit
 
     def _scores(self, asked: Query, batch: Batch) -> Tensor:  # -> (candidates,)
         """The score of every candidate; of numbers only those in a unit that the query can mean."""

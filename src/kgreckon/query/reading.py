@@ -1,0 +1,26 @@
+"""Reading a query in any notation: SPARQL where the text begins like it, else the paper's."""
+
+from __future__ import annotations
+
+import re
+
+from kgreckon.query.algebra import Query
+from kgreckon.query.paper import parse as parse_paper
+from kgreckon.query.vocabulary import Vocabulary
+
+_BEGINS_LIKE_SPARQL = re.compile(r"\s*(#.*\n\s*)*(SELECT|PREFIX|BASE)\b", re.IGNORECASE)
+
+
+def is_sparql(text: str) -> bool:
+    """Whether a text begins as SPARQL does."""
+    return _BEGINS_LIKE_SPARQL.match(text) is not None
+
+
+def read_query(text: str, vocabulary: Vocabulary) -> tuple[Query, int | None]:
+    """The query that a text means, and how many answers it asks for, if it says."""
+    if not is_sparql(text):
+        return parse_paper(text, vocabulary), None
+    from kgreckon.query.sparql import parse as parse_sparql
+
+    found = parse_sparql(text, vocabulary)
+    return found.query, found.limit

@@ -1,0 +1,37 @@
+"""Names as IRIs: a name that is an IRI stands for itself, any other lives in `urn:kgreckon:`, percent-encoded."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+NAMESPACE = "urn:kgreckon:"
+
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*(?:#[\w.~:/?@!$&'()*+,;=-]*)?")
+_PLAIN = re.compile(r"[A-Za-z0-9_.~-]")
+_LOCAL = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]|%[0-9A-F]{2})*")
+
+
+def iri(name: str) -> str:
+    """The IRI that a symbol's name is in RDF."""
+    if _IRI.fullmatch(name) and not name.startswith(NAMESPACE):
+        return name
+    return NAMESPACE + "".join(map(_encoded, name))
+
+
+def name_of(iri: str) -> str:
+    """The name that an IRI stands for; the inverse of `iri`."""
+    return unquote(iri.removeprefix(NAMESPACE)) if iri.startswith(NAMESPACE) else iri
+
+
+def term(name: str) -> str:
+    """The name as SPARQL writes it: `:Japan`, or `<…>` where the prefix does not reach."""
+    full = iri(name)
+    local = full.removeprefix(NAMESPACE)
+    return f":{local}" if local != full and _LOCAL.fullmatch(local) else f"<{full}>"
+
+
+def _encoded(character: str) -> str:
+    if _PLAIN.match(character) or (character > "\x7f" and character.isalpha()):
+        return character
+    return "".join(f"%{byte:02X}" for byte in character.encode())

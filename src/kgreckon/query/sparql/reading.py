@@ -1,0 +1,253 @@
+"""SPARQL into the algebra: a pattern that is a tree, read from the projected variable down.
+
+Whatever is said of a variable is one part of an intersection: a triple leads on to the variable at its other end, a
+comparison to the one it compares with, a block (a group, UNION, NOT EXISTS, MINUS) shares one variable and no more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import assert_never
+
+from kgreckon.errors import UserError
+from kgreckon.query.algebra import And, Compare, Comparison, Not, Or, Order, Query, children, sort_of
+from kgreckon.query.shapes import MAX_DEPTH, MAX_NODES
+from kgreckon.query.sparql.elements import (
+    Alternative,
+    Block,
+    Condition,
+    Element,
+    Everything,
+    Group,
+    Kind,
+    Literal,
+    Mark,
+    Path,
+    Same,
+    Step,
+    Term,
+    Triple,
+    Values,
+    Variable,
+    variables_of,
+)
+from kgreckon.query.sparql.expressions import comparison_for
+from kgreckon.query.sparql.meaning import Meaning, Part, join
+from kgreckon.query.sparql.syntax import read
+from kgreckon.query.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class SparqlQuery:
+    """A SELECT as a query of the algebra, with the variable it asks for and the most answers it wants."""
+
+    query: Query
+    variable: str
+    limit: int | None
+
+
+def parse(text: str, vocabulary: Vocabulary) -> SparqlQuery:
+    """The query that a SELECT of the subset in docs/sparql.md denotes, its sorts and units checked."""
+    try:
+        select = read(text)
+        if select.variable not in select.group.variables:
+            raise UserError(f"{select.variable} is selected but does not occur in the pattern")
+        tree = _Tree(Meaning(vocabulary, select.group), select.group, select.variable, 0)
+        query = tree.part(answers=True).build(None)
+        _check_size(query)
+        sort_of(query, vocabulary)
+    except RecursionError:
+        raise _too_deep() from None
+    return SparqlQuery(query, select.variable.name, select.limit)
+
+
+def _check_size(query: Query) -> None:
+    """Refuse what other notations would refuse; level by level, so that no depth is too much for the check itself."""
+    depth, count, level = -1, 0, [query]
+    while level:
+        depth, count = depth + 1, count + len(level)
+        if depth > MAX_DEPTH:
+            raise _too_deep()
+        if count > MAX_NODES:
+            raise UserError(f"a query may have at most {MAX_NODES} nodes")
+        level = [child for node in level for child in children(node)]
+
+
+def _too_deep() -> UserError:
+    return UserError(f"a query may be at most {MAX_DEPTH} levels deep")
+
+
+class _Tree:
+    """One group, read from the variable that it shares with what is around it."""
+
+    def __init__(self, meaning: Meaning, group: Group, root: Variable, depth: int) -> None:
+        self.meaning = meaning
+        self.group = group
+        self.root = root
+        self.depth = depth
+        self.seen: set[int] = set()  # places of elements
+        self.visited: set[Variable] = set()
+        self.uses: dict[Variable, list[int]] = defaultdict(list)
+        self.shown = [self._shown(place) for place in range(len(group.elements))]
+        for place, variables in enumerate(self.shown):
+            for variable in dict.fromkeys(variables):
+                self.uses[variable].append(place)
+
+    def _shown(self, place: int) -> tuple[Variable, ...]:
+        """The variables that tie an element to the others: of a block, only those that occur outside of it."""
+        element = self.group.elements[place]
+        if isinstance(element, Triple) and isinstance(element.path, Variable):
+            raise UserError(f"a variable as predicate ({element.path}) is not supported")
+        variables = variables_of(element)
+        if not isinstance(element, Block):
+            return variables
+        outside = {self.root}
+        for other, sibling in enumerate(self.group.elements):
+            if other != place:
+                outside.update(variables_of(sibling))
+        shared = tuple(variable for variable in variables if variable in outside)
+        if len(shared) > 1:
+            names = " and ".join(map(str, shared))
+            raise UserError(f"{element.kind.value} shares {names} with its surroundings: it may share one variable")
+        if element.kind is Kind.MINUS and shared:
+            before = [earlier for earlier in self.group.elements[:place] if _binds(earlier)]
+            if not any(shared[0] in variables_of(earlier) for earlier in before):
+                raise UserError(f"MINUS takes from what stands before it: put it after {shared[0]} is bound")
+        return shared
+
+    def part(self, answers: bool = False, free: bool = False) -> Part:
+        """What the group says of its root; `free` where the root is bound outside."""
+        part = self.visit(self.root, None, None, answers, free)
+        for place, element in enumerate(self.group.elements):
+            if place not in self.seen:
+                shown = " and ".join(str(variable) for variable in variables_of(element)) or "a pattern of constants"
+                raise UserError(f"unconnected patterns are not supported: {shown} is not connected with {self.root}")
+        return part
+
+    def visit(self, variable: Variable, via: int | None, numbers: bool | None, answers: bool, free: bool) -> Part:
+        """What is said of a variable, other than by the element that led to it."""
+        if variable in self.visited:
+            raise UserError(f"a cyclic pattern is not supported: there are two ways to {variable}")
+        self.visited.add(variable)
+        self.depth += 1
+        if self.depth > 2 * MAX_DEPTH:
+            raise _too_deep()
+        parts: list[Part] = []
+        bound = free or (via is not None and isinstance(self.group.elements[via], Triple))
+        for place in self.uses[variable]:
+            if place == via:
+                continue
+            if place in self.seen:
+                raise UserError(f"a cyclic pattern is not supported: there are two ways to {variable}")
+            self.seen.add(place)
+            element = self.group.elements[place]
+            if numbers is False and isinstance(element, Condition):
+                raise UserError(f"{variable} is an entity: only numbers are compared")
+            part = self.element(element, place, variable, answers)
+            if part is not None:
+                parts.append(part)
+            bound = bound or _binds(element)
+        self.depth -= 1
+        if not bound:
+            raise UserError(f"{variable} is compared but never bound: say what it is a value of")
+        return self.together(variable, parts, numbers, answers)
+
+    def together(self, variable: Variable, parts: list[Part], numbers: bool | None, answers: bool) -> Part:
+        """The intersection of what is said of a variable; all of a unit, or all entities, adds nothing to most."""
+        wholes = [part for part in parts if part.everything]
+        rest = [part for part in parts if not part.everything]
+        if not parts:
+            if numbers is None:
+                raise UserError(f"nothing is said of {variable}")
+            return self.meaning.all_numbers(None) if numbers else self.meaning.all_entities()
+        if not rest:
+            return wholes[0]
+        unit = next((part.unit for part in wholes if part.unit is not None), None)
+        if unit is None:
+            return join(And, rest)
+        if not answers and not any(part.stated for part in rest):
+            rest = [wholes[0], *rest]
+        joined = join(And, rest)
+        known = joined.unit or unit
+        if known != unit:
+            raise UserError(f"{variable} is measured in {known} and in {unit}: they cannot be compared")
+        return Part(lambda _: joined.build(unit), unit, joined.stated)
+
+    def element(self, element: Element, place: int, variable: Variable, answers: bool) -> Part | None:
+        """What one element says of a variable."""
+        meaning = self.meaning
+        match element:
+            case Triple():
+                return self.triple(element, place, variable)
+            case Condition():
+                comparison, leaf = comparison_for(element, variable)
+                if isinstance(leaf, Literal):
+                    of = meaning.number(leaf)
+                    if comparison == Comparison(Order.EQUAL, tolerance=0.0):
+                        return of
+                else:
+                    of = self.visit(leaf, place, True, answers=False, free=False)
+                return Part(lambda unit: Compare(comparison, of.build(of.unit or unit)), of.unit)
+            case Same(_, entity, equal):
+                same = meaning.entity(entity)
+                return same if equal else Part(lambda unit: Not(same.build(unit)))
+            case Values(_, terms):
+                return join(Or, [self.value(term) for term in terms])
+            case Mark():
+                return None
+            case Everything():
+                return meaning.all_entities()
+            case Block(kind, groups):
+                inner = [
+                    _Tree(meaning, group, variable, self.depth).part(
+                        answers=answers and kind is Kind.JOIN, free=kind in (Kind.EXISTS, Kind.NOT_EXISTS)
+                    )
+                    for group in groups
+                ]
+                joined = join(Or, inner)
+                if kind in (Kind.JOIN, Kind.EXISTS):
+                    return joined
+                return Part(lambda unit: Not(joined.build(joined.unit or unit)), joined.unit)
+        assert_never(element)
+
+    def value(self, term: Term) -> Part:
+        assert not isinstance(term, Variable), "the grammar puts no variable into VALUES"
+        numeric = isinstance(term, Literal) and term.numeric
+        return self.meaning.number(term) if numeric else self.meaning.entity(term)
+
+    def triple(self, triple: Triple, place: int, variable: Variable) -> Part:
+        """What a triple says of the variable at one of its ends."""
+        if triple.subject == triple.object:
+            raise UserError(f"a cyclic pattern is not supported: {variable} stands at both ends of a triple")
+        meaning, path = self.meaning, triple.path
+        assert not isinstance(path, Variable), "variables as predicates are refused before"
+        subject, object = meaning.sort(triple.subject), meaning.sort(triple.object)
+        backwards = triple.subject == variable
+        other = triple.object if backwards else triple.subject
+        numbers = meaning.end_sorts(path, subject, object)[backwards]
+        if not isinstance(other, Variable):
+            of = meaning.number(other) if numbers else meaning.entity(other)
+        else:
+            of = self.visit(other, place, numbers, answers=False, free=False)
+            unit = None if backwards or not of.everything else self.whole_unit(path)
+            if unit is not None:
+                return meaning.all_numbers(unit)
+        return meaning.walk(path, backwards, of, subject, object)
+
+    def whole_unit(self, path: Path) -> str | None:
+        """The unit whose attributes are all named by a path: what they lead to is every value of the unit."""
+        steps = path.parts if isinstance(path, Alternative) else (path,)
+        attributes = {self.meaning.predicate(step.iri, True)[1] for step in steps if isinstance(step, Step)}
+        first = next(iter(attributes), None)
+        if first is None or len(attributes) != len(steps):
+            return None
+        unit = self.meaning.vocabulary.attribute_unit(first)
+        return unit if attributes == self.meaning.attributes_in(unit) else None
+
+
+def _binds(element: Element) -> bool:
+    """Whether an element gives its variable values, and does not only test them."""
+    return isinstance(element, Triple | Values | Everything) or (
+        isinstance(element, Block) and element.kind is Kind.JOIN
+    )

@@ -1,0 +1,339 @@
+"""rdflib's parse tree as groups; whatever lies outside the subset is named here."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kgreckon.errors import UserError
+from kgreckon.query.algebra import Order
+from kgreckon.query.sparql.elements import (
+    Alternative,
+    Block,
+    Element,
+    Everything,
+    Group,
+    Inverse,
+    Iri,
+    Kind,
+    Literal,
+    Mark,
+    Path,
+    Same,
+    Sequence,
+    Step,
+    Term,
+    Triple,
+    Values,
+    Variable,
+)
+from kgreckon.query.sparql.expressions import Expressions, conjuncts, construct, named, unwrapped
+from kgreckon.query.sparql.names import NAMESPACE
+
+MAX_LENGTH = 20_000
+MAX_TRIPLES = 200
+MAX_NESTING = 32
+MAX_TOKENS = 3_000  # rdflib reads about two thousand in a second
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_WORDS = ("string", "boolean", "anyURI", "langString")
+# What may hold brackets that are none: strings, IRIs and comments.
+_OPAQUE = re.compile(r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|<[^<>"{}|^`\\\s]*>|#[^\n]*""")
+_TOKEN = re.compile(r"[?$:%\w-]+|\S")
+_HUGE = re.compile(r"\d{309}")
+_UNSUPPORTED = {
+    "OptionalGraphPattern": "OPTIONAL",
+    "GraphGraphPattern": "GRAPH",
+    "ServiceGraphPattern": "SERVICE",
+    "Bind": "BIND",
+}
+_CLAUSES = {
+    "datasetClause": "FROM",
+    "groupby": "GROUP BY",
+    "having": "HAVING",
+    "orderby": "ORDER BY",
+    "valuesClause": "VALUES after the pattern",
+}
+
+
+@dataclass(frozen=True)
+class Select:
+    """A SELECT: its variable, its pattern and the most answers it asks for."""
+
+    variable: Variable
+    group: Group
+    limit: int | None
+
+
+def read(text: str) -> Select:
+    """The SELECT that `text` writes."""
+    if len(text) > MAX_LENGTH:
+        raise UserError(f"a SPARQL query may have at most {MAX_LENGTH:,} characters, not {len(text):,}")
+    _check_size(text)
+    prologue, query = _tree(text)
+    prefixes = {"": NAMESPACE, "xsd": _XSD, "rdf": _RDF}
+    for declaration in prologue:
+        if named(declaration, "Base"):
+            raise UserError("BASE is not supported: write the IRIs in full or use PREFIX")
+        prefixes[declaration.prefix or ""] = str(declaration.iri)
+    if not named(query, "SelectQuery"):
+        raise UserError(f"{query.name.removesuffix('Query').upper()} is not supported: write a SELECT")
+    return _Reader(prefixes).select(query)
+
+
+def _check_size(text: str) -> None:
+    """Refuse what the parser would take long to read, or could not read at all."""
+    depth, bare = 0, _OPAQUE.sub(" _ ", text)
+    if sum(1 for _ in _TOKEN.finditer(bare)) > MAX_TOKENS:
+        raise UserError(f"a SPARQL query may have at most {MAX_TOKENS:,} words and signs")
+    if _HUGE.search(bare):
+        raise UserError("a number has too many digits")
+    for character in bare:
+        if character in "([{":
+            depth += 1
+            if depth > MAX_NESTING:
+                raise UserError(f"brackets may be nested at most {MAX_NESTING} deep")
+        elif character in ")]}":
+            depth = max(0, depth - 1)
+
+
+def _tree(text: str) -> Any:
+    """Rdflib's parse tree."""
+    from pyparsing import ParseBaseException
+    from rdflib.plugins.sparql.parser import parseQuery
+
+    try:
+        return parseQuery(text)
+    except ParseBaseException as error:
+        near = text[max(0, error.loc - 20) : error.loc + 20]
+        where = f"line {error.lineno}, at or after column {error.column} (near {near!r})"
+        raise UserError(f"SPARQL, {where}: syntax error") from None
+    except RecursionError:
+        raise UserError("the SPARQL query is nested too deeply or has too many triple patterns in one group") from None
+    except Exception as error:  # a foreign parser on any text: what it cannot read is the text's mistake
+        raise UserError(f"the SPARQL query cannot be read: {error}") from None
+
+
+class _Reader:
+    """Reads the tree of one query."""
+
+    def __init__(self, prefixes: dict[str, str]) -> None:
+        self.prefixes = prefixes
+        self.triples = 0
+        self.expressions = Expressions(self.term)
+
+    def select(self, node: Any) -> Select:
+        for clause, name in _CLAUSES.items():
+            if getattr(node, clause):
+                raise UserError(f"{name} is not supported")
+        projection = node.projection
+        if not projection or projection == "*":
+            raise UserError("SELECT * is not supported: name one variable")
+        if len(projection) > 1:
+            raise UserError(f"SELECT takes one variable, not {len(projection)}")
+        if not named(projection[0], "vars") or projection[0].expr:
+            raise UserError("an expression (… AS ?x) after SELECT is not supported: name one variable")
+        limit = None
+        if node.limitoffset:
+            if node.limitoffset.offset is not None:
+                raise UserError("OFFSET is not supported")
+            limit = int(str(node.limitoffset.limit))
+        return Select(Variable(str(projection[0].var)), self.group(node.where), limit)
+
+    def group(self, node: Any) -> Group:
+        """The group between two braces, or of a SELECT inside."""
+        if named(node, "SubSelect"):
+            inner = self.select(node)
+            if inner.limit is not None:
+                raise UserError("LIMIT inside a pattern is not supported")
+            return Group((Block(Kind.JOIN, (inner.group,), frozenset([inner.variable])),))
+        elements: list[Element] = []
+        for part in node.part or ():
+            elements += self.part(part)
+        return Group(tuple(elements))
+
+    def part(self, node: Any) -> list[Element]:
+        match node.name:
+            case "TriplesBlock":
+                return [triple for flat in node.triples for triple in self.flat_triples(list(flat))]
+            case "Filter":
+                return self.filter(node.expr)
+            case "MinusGraphPattern":
+                return [_block(Kind.MINUS, self.group(node.graph))]
+            case "GroupOrUnionGraphPattern":
+                block = _block(Kind.JOIN, *(self.group(group) for group in node.graph))
+                everything = _everything(block)
+                return [block if everything is None else everything]
+            case "InlineData":
+                return [self.values(node)]
+        raise UserError(f"{_UNSUPPORTED.get(node.name, node.name)} is not supported")
+
+    def flat_triples(self, terms: list[Any]) -> list[Element]:
+        self.triples += len(terms) // 3
+        if self.triples > MAX_TRIPLES:
+            raise UserError(f"a SPARQL query may have at most {MAX_TRIPLES} triple patterns")
+        triples: list[Element] = []
+        for subject, predicate, object in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
+            if str(predicate) in (f"{_RDF}first", f"{_RDF}rest"):
+                raise UserError("a collection (…) is not supported")
+            path = self.path(predicate)
+            triples.append(Triple(self.term(subject), path, self.term(object)))
+        return triples
+
+    def path(self, node: Any) -> Path | Variable:
+        """A predicate: an IRI, a path or, in the pattern of everything, a variable."""
+        if _is_variable(node):
+            return _variable(node)
+        match getattr(node, "name", None):
+            case "PathAlternative" | "PathSequence":
+                parts = tuple(self.inner_path(part) for part in node.part)
+                if len(parts) == 1:
+                    return parts[0]
+                return Alternative(parts) if node.name == "PathAlternative" else Sequence(parts)
+            case "PathElt":
+                if node.mod:
+                    raise UserError(f"the path operator {node.mod} is not supported: use ^, / and |")
+                return self.path(node.part)
+            case "PathEltOrInverse":
+                return Inverse(self.inner_path(node.part))
+            case "PathNegatedPropertySet":
+                raise UserError("the path operator ! is not supported: use ^, / and |")
+        term = self.term(node)
+        assert isinstance(term, Iri), "the grammar puts nothing else into a path"
+        return Step(term.text)
+
+    def inner_path(self, node: Any) -> Path:
+        path = self.path(node)
+        assert not isinstance(path, Variable), "the grammar puts no variable into a path"
+        return path
+
+    def values(self, node: Any) -> Values:
+        if len(node.var) != 1:
+            raise UserError("VALUES is supported for one variable at a time")
+        flat = [term for value in node.value or () for term in _flattened(value)]
+        if not flat:
+            raise UserError("VALUES without a value is not supported")
+        if any(str(term) == "UNDEF" and not hasattr(term, "n3") for term in flat):
+            raise UserError("UNDEF is not supported")
+        return Values(_variable(node.var[0]), tuple(self.term(term) for term in flat))
+
+    def filter(self, node: Any) -> list[Element]:
+        """What a FILTER asks for; `&&` is several filters."""
+        node = unwrapped(node)
+        name = str(getattr(node, "name", ""))
+        match name:
+            case "ConditionalAndExpression":
+                within = self.expressions.within(node)
+                return [within] if within else [part for one in conjuncts(node) for part in self.filter(one)]
+            case "RelationalExpression":
+                return [self.same(node) or self.expressions.condition(node)]
+            case "Builtin_EXISTS" | "Builtin_NOTEXISTS":
+                kind = Kind.EXISTS if name == "Builtin_EXISTS" else Kind.NOT_EXISTS
+                return [_block(kind, self.group(node.graph))]
+            case "UnaryNot":
+                return [self.negated(unwrapped(node.expr))]
+        mark = self.mark(node)
+        if mark is not None:
+            return [mark]
+        remedy = ": use UNION" if name == "ConditionalOrExpression" else ""
+        raise UserError(f"{construct(node) if name else node} is not supported in FILTER{remedy}")
+
+    def negated(self, node: Any) -> Element:
+        """What `!` before an expression asks for."""
+        if named(node, "ConditionalAndExpression"):
+            within = self.expressions.within(node)
+            if within is not None:
+                return replace(within, order=Order.UNEQUAL)
+        if named(node, "Builtin_EXISTS") or named(node, "Builtin_NOTEXISTS"):
+            kind = Kind.NOT_EXISTS if named(node, "Builtin_EXISTS") else Kind.EXISTS
+            return _block(kind, self.group(node.graph))
+        mark = self.mark(node)
+        if mark is not None:
+            return replace(mark, number=not mark.number)
+        raise UserError("! is not supported in FILTER: turn the comparison around or use FILTER NOT EXISTS")
+
+    def mark(self, node: Any) -> Mark | None:
+        """The sort that isNumeric, isLiteral or isIRI gives a variable."""
+        sorts = {"isnumeric": True, "isliteral": True, "isiri": False, "isuri": False}
+        number = sorts.get(str(getattr(node, "name", "")).removeprefix("Builtin_").lower())
+        argument = unwrapped(node.arg) if number is not None else None
+        if number is None or not _is_variable(argument):
+            return None
+        return Mark(_variable(argument), number)
+
+    def same(self, node: Any) -> Same | None:
+        """The `?x = <entity>` that a comparison states, if it does."""
+        one, other = unwrapped(node.expr), node.other if isinstance(node.other, list) else unwrapped(node.other)
+        if _is_iri(one):
+            one, other = other, one
+        if not _is_iri(other):
+            return None
+        if node.op not in ("=", "!=") or not _is_variable(one):
+            raise UserError("an entity can be compared with a variable, by = or !=, and with nothing else")
+        entity = self.term(other)
+        assert isinstance(entity, Iri), "an IRI is read as one"
+        return Same(_variable(one), entity, node.op == "=")
+
+    def term(self, node: Any) -> Term:
+        """A variable, a name or a literal."""
+        from rdflib.term import BNode, URIRef
+        from rdflib.term import Literal as RdfLiteral
+
+        if named(node, "pname"):
+            prefix = node.prefix or ""
+            if prefix not in self.prefixes:
+                raise UserError(f"unknown prefix {prefix!r}: declare it with PREFIX {prefix}: <…>")
+            return Iri(self.prefixes[prefix] + re.sub(r"\\(.)", r"\1", str(node.localname or "")))
+        if named(node, "literal"):
+            datatype = self.term(node.datatype) if node.datatype else None
+            words = datatype is None or datatype in [Iri(_XSD + word) for word in _WORDS]
+            return Literal(str(node.string), not words)
+        if _is_variable(node) or isinstance(node, BNode):
+            return _variable(node)
+        if isinstance(node, URIRef):
+            return Iri(str(node))
+        if isinstance(node, RdfLiteral):
+            if node.datatype is not None and str(node.datatype) == f"{_XSD}boolean":
+                raise UserError("true and false are not supported")
+            return Literal(str(node), node.datatype is not None)
+        raise UserError(f"{construct(node)} is not supported here")
+
+
+def _flattened(value: Any) -> list[Any]:
+    """The term of a row of VALUES, which rdflib keeps bare or in a list of its own."""
+    from pyparsing import ParseResults
+
+    return list(value) if isinstance(value, ParseResults) else [value]
+
+
+def _is_variable(node: Any) -> bool:
+    from rdflib.term import Variable as RdfVariable
+
+    return isinstance(node, RdfVariable)
+
+
+def _is_iri(node: Any) -> bool:
+    from rdflib.term import URIRef
+
+    return named(node, "pname") or isinstance(node, URIRef)
+
+
+def _variable(node: Any) -> Variable:
+    return Variable(str(node) if _is_variable(node) else f"_:{node}")
+
+
+def _block(kind: Kind, *groups: Group) -> Block:
+    return Block(kind, groups, frozenset(variable for group in groups for variable in group.variables))
+
+
+def _everything(block: Block) -> Everything | None:
+    """The pattern of everything, `{ ?x ?p ?o } UNION { ?s ?q ?x FILTER(!isLiteral(?x)) }`, if the block is it."""
+    match [group.elements for group in block.groups]:
+        case [
+            (Triple(Variable() as x, Variable(), Variable()),),
+            (Triple(Variable(), Variable(), Variable() as y), Mark(z, False)),
+        ] if x == y == z:
+            return Everything(x)
+    return None

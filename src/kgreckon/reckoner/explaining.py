@@ -6,7 +6,7 @@ answer's was, so the two agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
@@ -17,7 +17,7 @@ from torch import Tensor
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.exact.comparing import compared_ranges
-from kgreckon.query import Batch, Number, Operator, Shape
+from kgreckon.query import Batch, Number, Operator, interpret
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
 from kgreckon.reckoner.observed import LabelledEdges
@@ -79,8 +79,10 @@ def explain(reckoner: Reckoner, batch: Batch, answer: int) -> Reason:
         raise UserError("a reason is given for one query at a time")
     ids = ids_on(batch, reckoner.facts.observed.device)
     semantics = FuzzySemantics(reckoner.facts, reckoner.inference, batch.comparisons, batch.literals)
+    traced = Batch(batch.shape, ids, batch.comparisons, batch.literals)  # type: ignore[arg-type]  # ids are a tensor
     with torch.no_grad():
-        return _Walk(semantics, _evaluated(batch.shape, iter(ids[0]), semantics)).reason(answer)
+        root: _Node = interpret(traced, _Tracing(semantics))  # type: ignore[arg-type]
+        return _Walk(semantics, root).reason(answer)
 
 
 def lines(reason: Reason, batch: Batch, names: Vocabulary) -> list[str]:
@@ -130,41 +132,40 @@ class _Node:
         return (self.found if isinstance(self.found, Tensor) else self.found.likely)[0]
 
 
-def _evaluated(shape: Shape, columns: Iterator[Tensor], semantics: FuzzySemantics) -> _Node:
-    """The sets of a query's nodes, of which the interpreter keeps only the last."""
-    joint = shape.operator in (Operator.AND, Operator.OR, Operator.NOT)
-    own = None if joint else next(columns)[None]
-    parts = tuple(_evaluated(part, columns, semantics) for part in shape.parts)
-    below = [part.found for part in parts]
-    found: FuzzySet
-    match shape.operator:
-        case Operator.AND:
-            found = semantics.intersect(below, shape.denotes_numbers)
-        case Operator.OR:
-            found = semantics.unite(below, shape.denotes_numbers)
-        case Operator.NOT:
-            found = semantics.complement(below[0], shape.denotes_numbers)
-        case _:
-            assert own is not None
-            found = _projected(semantics, shape.operator, own, below)
-    return _Node(shape.operator, own, parts, found)
+class _Tracing:
+    """The fuzzy semantics with every set kept beside what it was made of, where the interpreter keeps only the last."""
 
+    def __init__(self, semantics: FuzzySemantics) -> None:
+        self.semantics = semantics
 
-def _projected(semantics: FuzzySemantics, operator: Operator, ids: Tensor, below: list[FuzzySet]) -> FuzzySet:
-    match operator:
-        case Operator.ENTITY:
-            return semantics.entity(ids)
-        case Operator.NUMBER:
-            return semantics.number(ids)
-        case Operator.FOLLOW:
-            return semantics.follow(ids, below[0])
-        case Operator.VALUE_OF:
-            return semantics.value_of(ids, below[0])
-        case Operator.HAVING_VALUE:
-            return semantics.having_value(ids, below[0])
-        case Operator.COMPARE:
-            return semantics.compare(ids, below[0])
-    raise ValueError(f"{operator} is no projection")
+    def entity(self, entities: Tensor) -> _Node:
+        return _Node(Operator.ENTITY, entities, (), self.semantics.entity(entities))
+
+    def number(self, rows: Tensor) -> _Node:
+        return _Node(Operator.NUMBER, rows, (), self.semantics.number(rows))
+
+    def follow(self, relations: Tensor, of: _Node) -> _Node:
+        return _Node(Operator.FOLLOW, relations, (of,), self.semantics.follow(relations, of.found))
+
+    def value_of(self, attributes: Tensor, of: _Node) -> _Node:
+        return _Node(Operator.VALUE_OF, attributes, (of,), self.semantics.value_of(attributes, of.found))
+
+    def having_value(self, attributes: Tensor, of: _Node) -> _Node:
+        return _Node(Operator.HAVING_VALUE, attributes, (of,), self.semantics.having_value(attributes, of.found))
+
+    def compare(self, comparisons: Tensor, of: _Node) -> _Node:
+        return _Node(Operator.COMPARE, comparisons, (of,), self.semantics.compare(comparisons, of.found))
+
+    def intersect(self, parts: Sequence[_Node], numbers: bool) -> _Node:
+        found = self.semantics.intersect([part.found for part in parts], numbers)
+        return _Node(Operator.AND, None, tuple(parts), found)
+
+    def unite(self, parts: Sequence[_Node], numbers: bool) -> _Node:
+        found = self.semantics.unite([part.found for part in parts], numbers)
+        return _Node(Operator.OR, None, tuple(parts), found)
+
+    def complement(self, of: _Node, numbers: bool) -> _Node:
+        return _Node(Operator.NOT, None, (of,), self.semantics.complement(of.found, numbers))
 
 
 class _Walk:

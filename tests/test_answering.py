@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import kgreckon
-from kgreckon.answering import Answerer, witness
+from kgreckon.answering import Answerer, witnesses
 from kgreckon.benchmark import Benchmark, BuildSettings, build
 from kgreckon.cli import main
 from kgreckon.errors import UserError
@@ -108,7 +108,7 @@ def test_reasons_name_the_facts_of_a_proof(answerer, small):
 def test_a_witness_of_a_comparison(small):
     query = parse(ENTITIES, small.graph.vocabulary)
     answer = int(ask(small.graph, query)[0])
-    found = witness(small.graph, query, answer)
+    (found,) = witnesses(small.graph, query, [answer])
     assert any("GreaterThan" in line and "arithmetic" in line for line in found)
 
 

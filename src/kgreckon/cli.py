@@ -185,11 +185,12 @@ def ask(
     print_question(parsed, opened, out)
     print_answers(parsed, answers, opened, limit, out)
     if why:
-        from kgreckon.answering import name_of, witness
+        from kgreckon.answering import name_of, witnesses
         from kgreckon.terminal.answers import print_reason
 
-        for answer in answers[:limit].tolist():
-            print_reason(name_of(opened, parsed, answer), witness(opened, parsed, answer), out)
+        shown = answers[:limit].tolist()
+        for answer, reason in zip(shown, witnesses(opened, parsed, shown), strict=True):
+            print_reason(name_of(opened, parsed, answer), reason, out)
 
 
 def _graph_of_run(run: str) -> KnowledgeGraph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -67,11 +68,11 @@ class Answers:
         return asdict(self)
 
 
-def witness(graph: KnowledgeGraph, query: Query, answer: int) -> list[str]:
-    """The facts of one proof of an answer that the graph proves."""
+def witnesses(graph: KnowledgeGraph, query: Query, answers: Sequence[int]) -> list[list[str]]:
+    """For each answer that the graph proves, the facts of one proof."""
     certain = Reckoner(CertainFacts(ObservedFacts.of(graph, torch.device("cpu"))), Inference())
     batch = Batch.of([query], graph.values)
-    return lines(explain(certain, batch, answer), batch, graph.vocabulary)
+    return [lines(explain(certain, batch, answer), batch, graph.vocabulary) for answer in answers]
 
 
 def name_of(graph: KnowledgeGraph, query: Query, answer: int) -> str:
@@ -122,7 +123,7 @@ class Answerer:
         if isinstance(self.model, Reckoner):
             return lines(explain(self.model, batch, answer), batch, self.graph.vocabulary)
         if answer in ask_exactly(self.graph, asked):
-            return witness(self.graph, asked, answer)
+            return witnesses(self.graph, asked, [answer])[0]
         parts = asked.parts if isinstance(asked, And) else (asked,)
         return [
             f"{sentence(part, self.graph.vocabulary)} "

@@ -16,11 +16,24 @@ from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models import QueryModel
-from kgreckon.query import SEVEN, And, Batch, Entity, Number, NumberSort, Query, ValueOf, sentence, sort_of
+from kgreckon.query import (
+    SEVEN,
+    And,
+    Batch,
+    Entity,
+    Number,
+    NumberSort,
+    Pause,
+    Query,
+    Sort,
+    ValueOf,
+    sentence,
+    sort_of,
+)
 from kgreckon.query.paper import write
 from kgreckon.query.reading import read_query
 from kgreckon.reckoner import CertainFacts, Inference, ObservedFacts, PredictedFacts, Reckoner
-from kgreckon.reckoner.explaining import explain, lines
+from kgreckon.reckoner.explaining import explain_all, lines
 from kgreckon.reckoner.fuzzy import ids_on
 from kgreckon.reckoner.predicting import predict
 from kgreckon.training.evaluating import device_for, load
@@ -70,9 +83,7 @@ class Answers:
 
 def witnesses(graph: KnowledgeGraph, query: Query, answers: Sequence[int]) -> list[list[str]]:
     """For each answer that the graph proves, the facts of one proof."""
-    certain = Reckoner(CertainFacts(ObservedFacts.of(graph, torch.device("cpu"))), Inference())
-    batch = Batch.of([query], graph.values)
-    return [lines(explain(certain, batch, answer), batch, graph.vocabulary) for answer in answers]
+    return Answerer.exact(graph).explain_all(query, answers)
 
 
 def name_of(graph: KnowledgeGraph, query: Query, answer: int) -> str:
@@ -83,8 +94,29 @@ def name_of(graph: KnowledgeGraph, query: Query, answer: int) -> str:
     return f"{graph.vocabulary.write_number(number)} {number.unit}".strip()
 
 
+@dataclass(frozen=True)
+class Ranking:
+    """The score of every candidate for a query, and which of them the graph proves."""
+
+    query: Query
+    sort: Sort
+    scores: np.ndarray  # (candidates,) float32: entities, or rows of the value table
+    proved: np.ndarray  # ids, rising
+
+    def best(self, limit: int) -> list[int]:
+        """The candidates from the best on: what is proved comes first, a tie by its id, and nothing impossible."""
+        order = self.scores.astype(np.float64)
+        order[self.proved] += 1
+        limit = min(limit, len(order))
+        if not limit:
+            return []
+        least = np.partition(order, len(order) - limit)[len(order) - limit]
+        likely = np.flatnonzero((order >= least) & (order > 0))
+        return likely[np.argsort(-order[likely], kind="stable")][:limit].tolist()
+
+
 class Answerer:
-    """A trained run over all facts of its graph.
+    """A trained run over all facts of its graph; one may be asked from several threads at once.
 
     The model learned from the training graph; whatever the whole graph states beyond it counts as observed here.
     """
@@ -100,76 +132,94 @@ class Answerer:
         model = model.computing() if isinstance(model, Reckoner) else model
         return Answerer(model, opened.benchmark(benchmark).graph, device_for(device))
 
+    @staticmethod
+    def exact(graph: KnowledgeGraph) -> Answerer:
+        """The answerer of a graph alone: what it proves, and nothing else."""
+        cpu = torch.device("cpu")
+        return Answerer(Reckoner(CertainFacts(ObservedFacts.of(graph, cpu)), Inference()), graph, cpu)
+
     def ask(self, query: Query | str, limit: int = 10) -> Answers:
         """The best answers to a query, or to one written in the paper's notation or in SPARQL."""
         asked, own_limit = self._read(query)
-        limit = limit if own_limit is None else min(limit, own_limit)
-        batch = Batch.of([asked], self.graph.values)
-        scores, proved = self._scores(asked, batch), ask_exactly(self.graph, asked)
-        order = scores.clone()
-        order[torch.from_numpy(proved.astype(np.int64)).to(order.device)] += 1  # what is proved comes first
-        best = order.topk(min(limit, len(order)))
-        places = [place for place, score in zip(best.indices.tolist(), best.values.tolist(), strict=True) if score > 0]
-        known = set(proved.tolist())
-        found = tuple(self._answer(asked, place, float(scores[place]), place in known) for place in places)
-        names = self.graph.vocabulary
-        estimate = self._estimate(asked, scores, proved) if batch.shape.denotes_numbers else None
-        return Answers(write(asked, names), sentence(asked, names), len(proved), found, estimate)
+        return self.best(self.rank(asked), limit if own_limit is None else min(limit, own_limit))
+
+    def rank(self, query: Query, pause: Pause | None = None) -> Ranking:
+        """The score of every candidate."""
+        sort = sort_of(query, self.graph.vocabulary)
+        scores = self._scores(Batch.of([query], self.graph.values), pause).float().cpu().numpy()
+        if isinstance(sort, NumberSort):  # only numbers in a unit that the query can mean
+            table = self.graph.values
+            meant = np.array([unit in sort.units for unit in table.units], dtype=bool)[table.unit_ids]
+            scores = np.where(meant, scores, np.float32(0))
+        return Ranking(query, sort, scores, ask_exactly(self.graph, query, pause=pause))
+
+    def best(self, ranking: Ranking, limit: int) -> Answers:
+        """The best of all candidates, in words."""
+        names, proved = self.graph.vocabulary, set(ranking.proved.tolist())
+        numbers = isinstance(ranking.sort, NumberSort)
+        found = tuple(
+            self._answer(numbers, place, float(ranking.scores[place]), place in proved) for place in ranking.best(limit)
+        )
+        estimate = self._estimate(ranking) if numbers else None
+        return Answers(write(ranking.query, names), sentence(ranking.query, names), len(proved), found, estimate)
 
     def explain(self, query: Query | str, answer: int) -> list[str]:
         """Why: the facts of the likeliest proof; from a neural model, which conditions the graph proves."""
-        asked, _ = self._read(query)
-        batch = Batch.of([asked], self.graph.values)
+        return self.explain_all(self._read(query)[0], [answer])[0]
+
+    def explain_all(self, query: Query, answers: Sequence[int], pause: Pause | None = None) -> list[list[str]]:
+        """Why each of some answers is one."""
+        batch, names = Batch.of([query], self.graph.values), self.graph.vocabulary
+        candidates = len(self.graph.values if batch.shape.denotes_numbers else self.graph.entities)
+        for answer in answers:
+            if not 0 <= answer < candidates:
+                raise UserError(f"{answer} is not the id of an answer: there are {candidates:,} candidates")
         if isinstance(self.model, Reckoner):
-            return lines(explain(self.model, batch, answer), batch, self.graph.vocabulary)
-        if answer in ask_exactly(self.graph, asked):
-            return witnesses(self.graph, asked, [answer])[0]
-        parts = asked.parts if isinstance(asked, And) else (asked,)
+            return [lines(reason, batch, names) for reason in explain_all(self.model, batch, answers, pause)]
+        proved = set(ask_exactly(self.graph, query, pause=pause).tolist())
+        certain = [answer for answer in answers if answer in proved]
+        proofs = dict(zip(certain, Answerer.exact(self.graph).explain_all(query, certain, pause), strict=True))
+        parts = query.parts if isinstance(query, And) else (query,)
+        holding = [(sentence(part, names), set(ask_exactly(self.graph, part, pause=pause).tolist())) for part in parts]
         return [
-            f"{sentence(part, self.graph.vocabulary)} "
-            f"({'observed' if answer in ask_exactly(self.graph, part) else 'missing'})"
-            for part in parts
+            proofs.get(answer)
+            or [f"{words} ({'observed' if answer in known else 'missing'})" for words, known in holding]
+            for answer in answers
         ]
 
     def _read(self, query: Query | str) -> tuple[Query, int | None]:
-        asked, limit = read_query(query, self.graph.vocabulary) if isinstance(query, str) else (query, None)
-        sort_of(asked, self.graph.vocabulary)
-        return asked, limit
+        return read_query(query, self.graph.vocabulary) if isinstance(query, str) else (query, None)
 
-    def _scores(self, asked: Query, batch: Batch) -> Tensor:  # -> (candidates,)
-        """The score of every candidate; of numbers only those in a unit that the query can mean."""
-        scores = self._model_scores(batch)
-        sort = sort_of(asked, self.graph.vocabulary)
-        if not isinstance(sort, NumberSort):
-            return scores
-        table = self.graph.values
-        meant = np.array([unit in sort.units for unit in table.units], dtype=bool)[table.unit_ids]
-        return torch.where(torch.from_numpy(meant).to(scores.device), scores, 0.0)
-
-    def _model_scores(self, batch: Batch) -> Tensor:  # -> (candidates,)
+    @torch.no_grad()
+    def _scores(self, batch: Batch, pause: Pause | None) -> Tensor:  # -> (candidates,)
         if isinstance(self.model, Reckoner):
-            return self.model.answer(batch)[0]
+            return self.model.answer(batch, pause)[0]
         if batch.literals:
             raise UserError(f"this model knows only the numbers of its graph, not {batch.literals[0].value:g}")
         if batch.comparisons[: len(SEVEN)] != tuple(SEVEN.values()) or len(batch.comparisons) > len(SEVEN):
             raise UserError(f"this model knows only the comparisons {', '.join(SEVEN)}")
+        if pause is not None:
+            pause()
         ids = ids_on(batch, self.device)
         return self.model.answer(Batch(batch.shape, ids))[0].float().softmax(dim=0)  # type: ignore[arg-type]
 
-    def _answer(self, query: Query, place: int, score: float, observed: bool) -> Answer:
-        label = name_of(self.graph, query, place)
-        if not isinstance(sort_of(query, self.graph.vocabulary), NumberSort):
-            return Answer(place, self.graph.vocabulary.entity_name(place), label, score, observed)
-        return Answer(place, label, label, score, observed, *self.graph.values.number_at(place))
+    def _answer(self, numbers: bool, place: int, score: float, observed: bool) -> Answer:
+        names = self.graph.vocabulary
+        if not numbers:
+            return Answer(place, names.entity_name(place), names.entity_label(place), score, observed)
+        value, unit = self.graph.values.number_at(place)
+        label = f"{names.write_number(Number(value, unit))} {unit}".strip()
+        return Answer(place, label, label, score, observed, value, unit)
 
-    def _estimate(self, asked: Query, scores: Tensor, proved: np.ndarray) -> Estimate | None:
+    def _estimate(self, ranking: Ranking) -> Estimate | None:
         """The middle of what is left to the values that are not observed, within the likeliest unit."""
+        asked, proved = ranking.query, ranking.proved
         if isinstance(asked, ValueOf) and isinstance(asked.of, Entity) and isinstance(self.model, Reckoner):
             if len(proved) or not isinstance(self.model.facts, PredictedFacts):
                 return None
             own = predict(self.model.facts, asked.of.entity, asked.attribute, COVERAGE)
             return Estimate(own.estimate, own.low, own.high, own.unit)
-        mass = scores.double().cpu().numpy().copy()
+        mass = ranking.scores.astype(np.float64)
         mass[proved] = 0
         starts = self.graph.values.unit_starts
         by_unit = np.add.reduceat(mass, starts[:-1]) if len(starts) > 1 else np.zeros(0)

@@ -16,7 +16,7 @@ from kgreckon.exact import sets as sets_of
 from kgreckon.exact.comparing import compare_intervals, comparison_table
 from kgreckon.exact.ragged import Ragged
 from kgreckon.graph import Adjacency, KnowledgeGraph
-from kgreckon.query import SEVEN, Batch, Comparison, Number, Query, interpret, sort_of
+from kgreckon.query import SEVEN, Batch, Comparison, Number, Pause, Query, interpret, sort_of
 
 # Queries are answered this many at a time, which bounds what their intermediate sets may need.
 CHUNK = 2048
@@ -206,14 +206,19 @@ def _unite_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
 
 
 def answer(
-    graph: KnowledgeGraph, batch: Batch, numbers: Numbers = Numbers.COMPUTED, workers: int = 1, chunk: int = CHUNK
+    graph: KnowledgeGraph,
+    batch: Batch,
+    numbers: Numbers = Numbers.COMPUTED,
+    workers: int = 1,
+    chunk: int = CHUNK,
+    pause: Pause | None = None,
 ) -> Ragged:
     """The exact answers to each query of `batch`: entities, or rows of the value table, in rising order."""
     batch.shape.denotes_numbers  # noqa: B018  # raises where the shape cannot be meant
     semantics = ExactSemantics(graph, numbers, batch.comparisons, batch.literals)
 
     def answers(start: int) -> Ragged:
-        return semantics.answers(interpret(batch[start : start + chunk], semantics))
+        return semantics.answers(interpret(batch[start : start + chunk], semantics, pause))
 
     starts = range(0, len(batch), chunk)
     if workers == 1 or len(starts) == 1:
@@ -222,7 +227,9 @@ def answer(
         return Ragged.concatenate(list(pool.map(answers, starts)))
 
 
-def ask(graph: KnowledgeGraph, query: Query, numbers: Numbers = Numbers.COMPUTED) -> np.ndarray:
+def ask(
+    graph: KnowledgeGraph, query: Query, numbers: Numbers = Numbers.COMPUTED, pause: Pause | None = None
+) -> np.ndarray:
     """The exact answers to one query: entities, or rows of the value table, in rising order."""
     sort_of(query, graph.vocabulary)
-    return answer(graph, Batch.of([query], graph.values), numbers)[0]
+    return answer(graph, Batch.of([query], graph.values), numbers, pause=pause)[0]

@@ -21,7 +21,7 @@ from kgreckon.query.algebra import (
 )
 from kgreckon.query.builder import Builder, at_least, at_most, equal_to, greater_than, less_than
 from kgreckon.query.english import sentence
-from kgreckon.query.interpreter import Semantics, interpret
+from kgreckon.query.interpreter import Pause, Semantics, interpret
 from kgreckon.query.shapes import (
     GENERAL_TYPES,
     Batch,
@@ -52,6 +52,7 @@ __all__ = [
     "Operator",
     "Or",
     "Order",
+    "Pause",
     "Query",
     "Semantics",
     "Shape",

@@ -6,6 +6,7 @@ them, and every meaning (exact sets, neural models, fuzzy sets) interprets them.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -96,7 +97,10 @@ class Comparison:
         order, factor, sign, offset, within = match.groups()
         a = 1.0 if not factor else -1.0 if factor == "-" else float(factor)
         b = 0.0 if offset is None else float(offset) * (-1.0 if sign == "-" else 1.0)
-        return Comparison(Order(order), a, b, 0.01 if within is None else float(within))
+        tolerance = 0.01 if within is None else float(within)
+        if not all(map(math.isfinite, (a, b, tolerance))):
+            raise UserError(f"a number in the comparison {text!r} is too large")
+        return Comparison(Order(order), a, b, tolerance)
 
 
 _FLOAT = r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"

@@ -29,7 +29,7 @@ _ORDERS = {
     Order.AT_MOST: "at most",
     Order.AT_LEAST: "at least",
 }
-_FACTORS = {2.0: "twice ", 3.0: "three times "}
+_FACTORS = {2.0: " twice", 3.0: " three times"}
 
 
 def sentence(query: Query, vocabulary: Vocabulary) -> str:
@@ -102,18 +102,27 @@ class _Writer:
         return f"of {self.phrase(query, 'something that')}"
 
     def comparison(self, comparison: Comparison, of: Query) -> str:
-        factor = comparison.factor
-        times = "" if factor == 1 else _FACTORS.get(factor, f"{plain_number(factor)} times ")
-        offset = comparison.offset
-        plus = "" if offset == 0 else f" {'minus' if offset < 0 else 'plus'} {plain_number(abs(offset))}"
-        order = _ORDERS[comparison.order]
-        if comparison.order is Order.EQUAL and comparison.tolerance == 0:
-            order = "equal to"
-        return f"{order} {times}{self.phrase(of, 'something that')}{plus}"
+        return _compared(comparison, f" {self.phrase(of, 'something that')}")
 
     def number(self, number: Number) -> str:
         text = self.vocabulary.write_number(number)
         return text if number.unit in ("number", "date", "gYear") else f"{text} {number.unit}"
+
+
+def comparison_label(comparison: Comparison) -> str:
+    """The comparison without what is compared with, whose place is marked where words follow: `at most … plus 3`."""
+    return _compared(comparison, " …" if comparison.offset else "")
+
+
+def _compared(comparison: Comparison, other: str) -> str:
+    factor = comparison.factor
+    times = "" if factor == 1 else _FACTORS.get(factor, f" {plain_number(factor)} times")
+    offset = comparison.offset
+    plus = "" if offset == 0 else f" {'minus' if offset < 0 else 'plus'} {plain_number(abs(offset))}"
+    order = _ORDERS[comparison.order]
+    if comparison.order is Order.EQUAL and comparison.tolerance == 0:
+        order = "equal to"
+    return f"{order}{times}{other}{plus}"
 
 
 def _joined(words: str, noun: str) -> str:

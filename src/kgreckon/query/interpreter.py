@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Protocol, TypeVar, assert_never
 
@@ -11,6 +11,7 @@ import numpy as np
 from kgreckon.query.shapes import Batch, Operator, Shape
 
 Set = TypeVar("Set")
+Pause = Callable[[], None]  # called before each step of a long computation; it may raise, to end it
 
 
 class Semantics(Protocol[Set]):
@@ -68,12 +69,15 @@ class StackingSemantics(Semantics[Set], Protocol[Set]):
         ...
 
 
-def interpret(batch: Batch, semantics: Semantics[Set]) -> Set:
+def interpret(batch: Batch, semantics: Semantics[Set], pause: Pause | None = None) -> Set:
     """What the queries of `batch` denote under `semantics`.
 
-    Neighbouring parts of one shape are computed together where the semantics can stack them.
+    Neighbouring parts of one shape are computed together where the semantics can stack them. With a `pause` every node
+    is computed by itself, so that no step is longer than one operation.
     """
     stacking: StackingSemantics[Set] | None = semantics if hasattr(semantics, "stack") else None  # type: ignore[assignment]
+    if pause is not None:
+        stacking = None
 
     def meanings(parts: tuple[Shape, ...], columns: Iterator[np.ndarray]) -> list[Set]:
         found: list[Set] = []
@@ -90,6 +94,8 @@ def interpret(batch: Batch, semantics: Semantics[Set]) -> Set:
     def meaning(shape: Shape, columns: Iterator[np.ndarray]) -> Set:
         ids = None if shape.operator in (Operator.AND, Operator.OR, Operator.NOT) else next(columns)
         parts = meanings(shape.parts, columns)
+        if pause is not None:
+            pause()
         match shape.operator:
             case Operator.AND:
                 return semantics.intersect(parts, shape.denotes_numbers)

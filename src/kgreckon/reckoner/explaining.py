@@ -17,7 +17,7 @@ from torch import Tensor
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.exact.comparing import compared_ranges
-from kgreckon.query import Batch, Number, Operator, interpret
+from kgreckon.query import Batch, Number, Operator, Pause, interpret
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
 from kgreckon.reckoner.observed import LabelledEdges
@@ -75,14 +75,25 @@ class Reason:
 
 def explain(reckoner: Reckoner, batch: Batch, answer: int) -> Reason:
     """Why the only query of a batch has this answer, an entity or a value row."""
+    return explain_all(reckoner, batch, [answer])[0]
+
+
+def explain_all(reckoner: Reckoner, batch: Batch, answers: Sequence[int], pause: Pause | None = None) -> list[Reason]:
+    """Why the only query of a batch has each of these answers; its sets are computed once for all of them."""
     if len(batch) != 1:
         raise UserError("a reason is given for one query at a time")
     ids = ids_on(batch, reckoner.facts.observed.device)
-    semantics = FuzzySemantics(reckoner.facts, reckoner.inference, batch.comparisons, batch.literals)
+    semantics = reckoner.semantics(batch)
     traced = Batch(batch.shape, ids, batch.comparisons, batch.literals)  # type: ignore[arg-type]  # ids are a tensor
     with torch.no_grad():
-        root: _Node = interpret(traced, _Tracing(semantics))  # type: ignore[arg-type]
-        return _Walk(semantics, root).reason(answer)
+        root: _Node = interpret(traced, _Tracing(semantics), pause)  # type: ignore[arg-type]
+        walk = _Walk(semantics, root)
+        found = []
+        for answer in answers:
+            if pause is not None:
+                pause()
+            found.append(walk.reason(answer))
+        return found
 
 
 def lines(reason: Reason, batch: Batch, names: Vocabulary) -> list[str]:

@@ -16,9 +16,10 @@ from torch import Tensor
 
 from kgreckon.exact import Numbers
 from kgreckon.exact.comparing import compared_ranges
-from kgreckon.query import SEVEN, Batch, Comparison, Number, interpret
+from kgreckon.query import SEVEN, Batch, Comparison, Number, Pause, interpret
 from kgreckon.reckoner.observed import ObservedFacts
 
+_SEVEN = frozenset(SEVEN.values())
 # Numbers of a dense block of predicted facts: 1 GiB on a GPU, 64 MiB on a CPU, whose caches are small.
 _BLOCK = {"cuda": 2**28, "cpu": 2**24}
 
@@ -137,7 +138,7 @@ class FuzzySemantics:
         inference: Inference,
         comparisons: tuple[Comparison, ...] = tuple(SEVEN.values()),
         literals: tuple[Number, ...] = (),
-        ranges: dict[tuple[Comparison, tuple[Number, ...]], Ranges] | None = None,
+        ranges: dict[Comparison, Ranges] | None = None,  # of the seven, kept from batch to batch
     ) -> None:
         self.facts, self.observed, self.inference = facts, facts.observed, inference
         self.comparisons, self.literals = comparisons, literals
@@ -235,11 +236,14 @@ class FuzzySemantics:
             found = torch.maximum(found, self.observed.compared.best(comparisons, of[:, : self.num_rows]))
         return NumberSets(self._with_literals(found), units)
 
-    def _ranges_of(self, comparison: int) -> Ranges:
-        key = (self.comparisons[comparison], self.literals)
-        if key not in self._ranges:
-            self._ranges[key] = Ranges(*key, self.observed, self.device)
-        return self._ranges[key]
+    def _ranges_of(self, number: int) -> Ranges:
+        comparison = self.comparisons[number]
+        found = None if self.literals else self._ranges.get(comparison)
+        if found is None:
+            found = Ranges(comparison, self.literals, self.observed, self.device)
+            if not self.literals and comparison in _SEVEN:  # there is no end of other comparisons
+                self._ranges[comparison] = found
+        return found
 
     def _likeliest(self, of: Tensor) -> tuple[Tensor, Tensor]:  # (b, n) -> (b, k), (b, k)
         """The most likely members, as many as the query with the most of them needs; others have probability 0."""
@@ -329,18 +333,20 @@ class Reckoner:
 
     def __init__(self, facts: FactModel, inference: Inference) -> None:
         self.facts, self.inference = facts, inference
-        self._ranges: dict[tuple[Comparison, tuple[Number, ...]], Ranges] = {}
+        self._ranges: dict[Comparison, Ranges] = {}
 
     def computing(self) -> Reckoner:
         """The same with comparisons by arithmetic, as a question means them, whatever the benchmark's are."""
         return Reckoner(self.facts, replace(self.inference, numbers=Numbers.COMPUTED))
 
+    def semantics(self, batch: Batch) -> FuzzySemantics:
+        """The fuzzy semantics for a batch's comparisons and literals."""
+        return FuzzySemantics(self.facts, self.inference, batch.comparisons, batch.literals, self._ranges)
+
     @torch.no_grad()
-    def answer(self, batch: Batch) -> Tensor:  # -> (b, entities) or (b, value rows)
+    def answer(self, batch: Batch, pause: Pause | None = None) -> Tensor:  # -> (b, entities) or (b, value rows)
         """The probability of every candidate for each query of a batch, whose ids may be an array or a tensor."""
         ids = ids_on(batch, self.facts.observed.device)
-        batch = Batch(batch.shape, ids, batch.comparisons, batch.literals)  # type: ignore[arg-type]
-        ranges = self._ranges if not batch.literals else {}
-        semantics = FuzzySemantics(self.facts, self.inference, batch.comparisons, batch.literals, ranges)
-        found: FuzzySet = interpret(batch, semantics)  # type: ignore[arg-type]  # ids are tensors here
+        tensors = Batch(batch.shape, ids, batch.comparisons, batch.literals)  # type: ignore[arg-type]
+        found: FuzzySet = interpret(tensors, self.semantics(batch), pause)  # type: ignore[arg-type]  # ids are tensors
         return found if isinstance(found, Tensor) else found.likely[:, : len(self.facts.observed.graph.values)]

@@ -1,0 +1,101 @@
+/** The answers: a ranked list with scores as bars, what is observed told apart from what is inferred, reasons on demand. */
+
+import * as api from "./api.js";
+import { element, spoken } from "./elements.js";
+import { showEntity } from "./entity.js";
+import { histogram } from "./histogram.js";
+import { showMap } from "./map.js";
+import { counted, measured, percent, withUnit } from "./numerals.js";
+
+const part = (id) => document.getElementById(id);
+let reasonsMade = 0;
+
+function reasonsOf(query, answer) {
+  const list = element("ul", { class: "reasons", id: `reasons-${++reasonsMade}`, hidden: true });
+  const button = element("button", { type: "button", class: "why", "aria-expanded": "false", "aria-controls": list.id }, "Why?", spoken(` ${answer.label}`));
+  button.addEventListener("click", async () => {
+    list.hidden = !list.hidden;
+    button.setAttribute("aria-expanded", String(!list.hidden));
+    if (list.hidden || list.dataset.read) return;
+    list.replaceChildren(element("li", { class: "quiet" }, "looking …"));
+    try {
+      const { reasons } = await api.explain(query, answer.id);
+      const lines = reasons.length ? reasons : ["The model gives no reason for this answer."];
+      list.replaceChildren(...lines.map((line) => element("li", {}, line)));
+      list.dataset.read = "yes";
+    } catch (problem) {
+      list.replaceChildren(element("li", { class: "problem", role: "alert" }, problem.message));
+    }
+  });
+  return [button, list];
+}
+
+function item(query, answer, isNumber) {
+  const state = answer.observed ? "observed" : "inferred";
+  const title = isNumber ? element("span", { class: "name" }, withUnit(answer.value, answer.unit))
+    : element("button", { type: "button", class: "name", onclick: () => showEntity(answer.name) }, answer.label);
+  const filled = element("span", { class: "filled" });
+  filled.style.width = `${Math.max(0.5, 100 * answer.score)}%`;
+  const [button, reasons] = reasonsOf(query, answer);
+  return element("li", { class: state },
+    element("div", { class: "answer" }, title, element("span", { class: "badge" }, state),
+      element("span", { class: "score" }, spoken("score "), percent(answer.score)),
+      element("span", { class: "score-bar", "aria-hidden": "true" }, filled), button),
+    reasons);
+}
+
+function summary({ answers, observed, seconds }) {
+  const shown = answers.filter((answer) => answer.observed).length;
+  const inferred = answers.length - shown;
+  if (!answers.length) return "No answers: the graph proves none, and none is likely.";
+  const proved = observed ? `The graph proves ${counted(observed, "answer")}${shown < observed ? `; the first ${shown} are shown` : ""}` : "The graph proves none";
+  const time = seconds === undefined ? "" : ` (${Math.max(1, Math.round(1000 * seconds))} ms)`;
+  return `${proved}${inferred ? `, and ${inferred} more ${inferred === 1 ? "is" : "are"} inferred` : ""}.${time}`;
+}
+
+function estimateCard(estimate) {
+  const { value, low, high, unit, coverage } = estimate;
+  return element("p", { class: "estimate" }, element("strong", {}, `about ${withUnit(value, unit)}`), element("span", { class: "badge" }, "inferred"),
+    element("span", { class: "quiet" }, `between ${measured(low, unit)} and ${measured(high, unit)} with a chance of ${Math.round(100 * coverage)} %`));
+}
+
+/** Show what the server found. */
+export async function showAnswers(found, info) {
+  const isNumber = found.sort === "numbers";
+  part("results").classList.remove("stale");
+  part("answers-problem").replaceChildren();
+  part("status").textContent = summary(found);
+  part("answers").replaceChildren(...found.answers.map((answer) => item(found.paper, answer, isNumber)));
+  part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));
+  part("distributions").replaceChildren(...found.distributions.map((one) => histogram(one, one.answers ? found.estimate : null)));
+  await showPlaces(found, info);
+}
+
+async function showPlaces(found, info) {
+  const placed = found.answers.filter(({ latitude, longitude }) => Number.isFinite(latitude) && Number.isFinite(longitude));
+  part("map").hidden = true;
+  if (!info.has_map || !placed.length) return;
+  const { places } = await api.places().catch(() => ({ places: [] }));
+  showMap(part("map"), placed, places, (answer) => showEntity(answer.name));
+}
+
+/** Take all answers away. */
+export function clearAnswers() {
+  for (const id of ["status", "answers", "answers-problem", "estimate", "distributions"]) part(id).replaceChildren();
+  part("map").hidden = true;
+  part("more").hidden = true;
+  part("results").classList.remove("stale");
+}
+
+/** Say that the answers on show are those of an earlier question. */
+export function markStale(stale) {
+  part("results").classList.toggle("stale", stale && part("answers").children.length > 0);
+}
+
+/** Say what went wrong, with a way to try again. */
+export function showProblem(problem, retry) {
+  part("status").textContent = "";
+  const wait = problem.kind === "busy" && problem.seconds ? ` Try again in ${problem.seconds} s.` : "";
+  const again = problem.kind === "wrong" ? null : element("button", { type: "button", onclick: retry }, "Try again");
+  part("answers-problem").replaceChildren(...[element("p", {}, problem.message + wait), again].filter(Boolean));
+}

@@ -1,0 +1,67 @@
+/** The server's JSON interface. Every failure becomes a Problem with words for the user. */
+
+/** What went wrong, in words. `kind` is wrong (the question), busy, gone or broken (the server). */
+export class Problem extends Error {
+  constructor(kind, message, seconds = null) {
+    super(message);
+    this.kind = kind;
+    this.seconds = seconds;
+  }
+}
+
+async function request(address, options = {}) {
+  let response;
+  try {
+    response = await fetch(address, { headers: { Accept: "application/json" }, ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem("gone", "The server does not answer. Is it still running? Your question is kept here.");
+  }
+  let body = null;
+  try {
+    body = await response.json();
+  } catch {
+    throw new Problem("broken", `The server answered with something this page cannot read (status ${response.status}).`);
+  }
+  if (response.ok) return body;
+  const words = body?.error ?? `status ${response.status}`;
+  if (response.status === 503) {
+    const seconds = Number(response.headers.get("Retry-After")) || null;
+    throw new Problem("busy", `The server is busy: ${words}`, seconds);
+  }
+  if (response.status >= 500) throw new Problem("broken", `The server failed: ${words}`);
+  throw new Problem("wrong", words);
+}
+
+function get(path, parameters = {}, signal = undefined) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined);
+  const text = new URLSearchParams(given).toString();
+  return request(text ? `${path}?${text}` : path, { signal });
+}
+
+function post(path, body) {
+  const headers = { "Content-Type": "application/json", Accept: "application/json" };
+  return request(path, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+/** Remember what a function gave for the same arguments; failures are not remembered. */
+function remembering(ask) {
+  const known = new Map();
+  return (...values) => {
+    const key = JSON.stringify(values);
+    if (!known.has(key)) {
+      if (known.size > 200) known.clear();
+      known.set(key, ask(...values).catch((error) => { known.delete(key); throw error; }));
+    }
+    return known.get(key);
+  };
+}
+
+export const info = () => get("api/info");
+export const places = remembering(() => get("api/places"));
+export const entity = remembering((name) => get("api/entity", { name }));
+export const names = remembering((kind, text, context = {}) => get("api/names", { kind, text, limit: 20, ...context }));
+export const complete = remembering((query) => post("api/complete", { query }));
+export const translate = (query) => post("api/translate", { query });
+export const ask = (query, limit) => post("api/ask", { query, limit });
+export const explain = (query, answer) => post("api/explain", { query, answer });

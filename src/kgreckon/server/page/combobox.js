@@ -1,0 +1,127 @@
+/** A text field with a list of completions: the combobox pattern of WAI-ARIA, with arrows, Enter and Escape. */
+
+import { element } from "./elements.js";
+
+let made = 0;
+
+/**
+ * `find(text)` gives groups of choices, now or later: `[{title, choices: [{label, detail, ...}]}]`.
+ * `choose(choice)` is called when one is picked; `typed(text)` when the field is left with a text that was not picked.
+ */
+export function combobox({ label, value = "", placeholder = "", key = null, className = "", find, choose, typed = null }) {
+  const number = ++made;
+  const list = element("div", { role: "listbox", id: `choices-${number}`, class: "choices", "aria-label": label, hidden: true });
+  const input = element("input", {
+    type: "text", role: "combobox", "aria-label": label, "aria-autocomplete": "list", "aria-expanded": "false",
+    "aria-controls": list.id, autocomplete: "off", autocapitalize: "off", spellcheck: "false", enterkeyhint: "done",
+    placeholder, value, "data-key": key, size: Math.max(8, (value || placeholder).length),
+  });
+  let options = []; // the elements of the choices on show
+  let active = -1;
+  let asked = 0; // the latest search; answers to earlier ones are dropped
+  let settled = value;
+
+  function close() {
+    asked += 1;
+    list.hidden = true;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+    active = -1;
+  }
+
+  function activate(place) {
+    options[active]?.node.setAttribute("aria-selected", "false");
+    active = place;
+    const option = options[active];
+    if (!option) return input.removeAttribute("aria-activedescendant");
+    option.node.setAttribute("aria-selected", "true");
+    option.node.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", option.node.id);
+  }
+
+  function pick(choice) {
+    settled = choice.label;
+    input.value = choice.label;
+    close();
+    choose(choice);
+  }
+
+  function show(groups) {
+    options = [];
+    const shown = groups.filter((group) => group.choices.length).map(({ title, choices }) => {
+      const nodes = choices.map((choice) => {
+        const node = element("div", {
+          role: "option", id: `choice-${number}-${options.length}`, class: "choice", "aria-selected": "false",
+          onclick: () => pick(choice),
+        }, element("span", {}, choice.shown ?? choice.label), choice.detail && element("small", {}, choice.detail));
+        options.push({ node, choice });
+        return node;
+      });
+      if (!title) return nodes;
+      return element("div", { role: "group", "aria-label": title },
+        element("div", { class: "group-title", "aria-hidden": "true" }, title), nodes);
+    }).flat();
+    list.replaceChildren(...(shown.length ? shown : [element("div", { class: "nothing" }, "nothing of this name")]));
+    list.hidden = false;
+    list.scrollTop = 0;
+    input.setAttribute("aria-expanded", "true");
+    list.style.left = "0";
+    const over = list.getBoundingClientRect().right - document.documentElement.clientWidth + 8;
+    if (over > 0) list.style.left = `${-over}px`; // a list at the right edge must not widen the page
+  }
+
+  async function search(text, first) {
+    const turn = ++asked;
+    let groups;
+    try {
+      groups = await find(text);
+    } catch (problem) {
+      groups = [];
+      list.replaceChildren(element("div", { class: "nothing" }, problem.message));
+      list.hidden = turn !== asked;
+      return;
+    }
+    if (turn !== asked || document.activeElement !== input) return;
+    show(groups);
+    activate(first && options.length ? 0 : -1);
+  }
+
+  let timer = null;
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => search(input.value.trim(), input.value.trim() !== ""), 120);
+  });
+  input.addEventListener("click", () => { if (list.hidden) search("", false); });
+  list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+  input.addEventListener("focus", () => input.select());
+  input.addEventListener("blur", () => {
+    clearTimeout(timer);
+    close();
+    if (input.value === settled) return;
+    settled = input.value;
+    typed?.(input.value.trim());
+  });
+  input.addEventListener("keydown", async (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      if (list.hidden) await search(input.value === settled ? "" : input.value.trim(), true);
+      else if (options.length) activate((active + step + options.length) % options.length);
+    } else if (event.key === "Enter") {
+      event.preventDefault(); // Enter picks; it never submits a half-typed name
+      clearTimeout(timer);
+      if (!list.hidden && options[active]) pick(options[active].choice);
+      else {
+        await search(input.value === settled ? "" : input.value.trim(), true);
+        const only = options.length === 1 || options[0]?.choice.label.toLowerCase() === input.value.trim().toLowerCase();
+        if (input.value.trim() && input.value !== settled && only && options[0]) pick(options[0].choice);
+      }
+    } else if (event.key === "Escape") {
+      if (list.hidden && input.value === settled) return;
+      event.preventDefault();
+      if (list.hidden) input.value = settled;
+      close();
+    }
+  });
+  return element("div", { class: `combobox ${className}` }, input, list);
+}

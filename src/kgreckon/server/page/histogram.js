@@ -1,0 +1,96 @@
+/** A histogram of an attribute, with the range that a question allows, or the numbers it found. */
+
+import { drawAtWidth, drawn, element } from "./elements.js";
+import { counted, isCalendar, short, withUnit } from "./numerals.js";
+
+const HEIGHT = 132;
+const FLOOR = 104; // where the bars stand; the numbers of the axis are below
+const MARGIN = 10;
+
+/** From a value to a place on the axis. */
+function scaleOf({ edges, log }, width) {
+  const bend = log ? Math.log10 : (value) => value;
+  const [low, high] = [bend(edges[0]), bend(edges.at(-1))];
+  const span = high - low || 1;
+  return (value) => {
+    const at = log && value <= 0 ? low : bend(value);
+    return MARGIN + ((Math.min(Math.max(at, low), high) - low) / span) * (width - 2 * MARGIN);
+  };
+}
+
+/** Round values for the axis, few enough for the width. */
+function ticksOf({ edges, log, unit }, width) {
+  const [low, high] = [edges[0], edges.at(-1)];
+  const wanted = Math.max(2, Math.floor(width / 80));
+  if (log) {
+    const [first, last] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
+    const step = Math.max(1, Math.ceil((last - first + 1) / wanted));
+    return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, place) => 10 ** (first + place * step));
+  }
+  const rough = (high - low) / wanted || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  let step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough);
+  if (isCalendar(unit)) step = Math.max(1, step);
+  const ticks = [];
+  for (let value = Math.ceil(low / step) * step; value <= high; value += step) ticks.push(Math.abs(value) < step / 1e6 ? 0 : value);
+  return ticks;
+}
+
+function bars(distribution, at, masses, style) {
+  const highest = Math.max(...masses, 1e-12);
+  return masses.map((mass, place) => {
+    if (!mass) return null;
+    const [left, right] = [at(distribution.edges[place]), at(distribution.edges[place + 1])];
+    const height = Math.max(1.5, (mass / highest) * (FLOOR - 14));
+    return drawn("rect", { class: style, x: left + 0.5, y: FLOOR - height, width: Math.max(1, right - left - 1), height });
+  }).filter(Boolean);
+}
+
+const words = ({ low, high, unit }) => {
+  if (low !== null && high !== null) return low === high ? withUnit(low, unit) : `${withUnit(low, unit)} to ${withUnit(high, unit)}`;
+  if (low !== null) return `from ${withUnit(low, unit)} up`;
+  return high !== null ? `up to ${withUnit(high, unit)}` : null;
+};
+
+function picture(distribution, estimate, width) {
+  const at = scaleOf(distribution, width);
+  const { edges, counts, answers } = distribution;
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, "aria-hidden": "true" });
+  if (words(distribution)) {
+    const [left, right] = [at(distribution.low ?? edges[0]), at(distribution.high ?? edges.at(-1))];
+    svg.append(drawn("rect", { class: "range", x: left, y: 4, width: Math.max(2, right - left), height: FLOOR - 4 }));
+    for (const [bound, x] of [[distribution.low, left], [distribution.high, right]]) {
+      if (bound !== null) svg.append(drawn("path", { class: "bound", d: `M${x} 4V${FLOOR}` }));
+    }
+  }
+  svg.append(...bars(distribution, at, counts, answers ? "bar faint" : "bar"));
+  if (answers) svg.append(...bars(distribution, at, answers, "bar answer"));
+  if (estimate && estimate.unit === distribution.unit) {
+    const [low, middle, high] = [estimate.low, estimate.value, estimate.high].map(at);
+    svg.append(drawn("path", { class: "interval", d: `M${low} 6V14M${low} 10H${high}M${high} 6V14` }),
+      drawn("path", { class: "middle", d: `M${middle} 4l5 6l-5 6l-5 -6Z` }));
+  }
+  svg.append(drawn("path", { class: "axis", d: `M${MARGIN} ${FLOOR}H${width - MARGIN}` }));
+  for (const tick of ticksOf(distribution, width)) {
+    const x = at(tick);
+    const anchor = x < 30 ? "start" : x > width - 30 ? "end" : "middle";
+    svg.append(drawn("path", { class: "axis", d: `M${x} ${FLOOR}v4` }),
+      drawn("text", { class: "tick", x: anchor === "start" ? Math.max(2, x - 6) : anchor === "end" ? Math.min(width - 2, x + 6) : x, y: FLOOR + 18, "text-anchor": anchor }, short(tick, distribution.unit)));
+  }
+  return svg;
+}
+
+/** One distribution as a figure. Its caption says in words what the picture shows. */
+export function histogram(distribution, estimate = null) {
+  const total = distribution.counts.reduce((sum, number) => sum + number, 0);
+  const allowed = words(distribution);
+  const unit = distribution.unit && distribution.unit !== "number" ? distribution.unit : null;
+  const about = [counted(total, "value"), unit && `in ${unit}`, distribution.log && "on a logarithmic scale"].filter(Boolean).join(", ");
+  const area = element("div", { class: "picture" });
+  drawAtWidth(area, (width) => picture(distribution, estimate, width));
+  return element("figure", { class: "histogram" },
+    element("figcaption", {}, element("strong", {}, distribution.label), element("span", {}, about),
+      allowed && element("span", { class: "key range-key" }, `asked for: ${allowed}`),
+      distribution.answers && element("span", { class: "key answer-key" }, "where the answers are")),
+    area);
+}

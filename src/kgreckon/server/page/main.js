@@ -1,0 +1,160 @@
+/** The page: the question on one side, its answers on the other. */
+
+import { clearAnswers, markStale, showAnswers, showProblem } from "./answers.js";
+import * as api from "./api.js";
+import { Builder } from "./builder.js";
+import { drawing } from "./drawing.js";
+import { element } from "./elements.js";
+import { onArrival, questionInAddress, remember } from "./link.js";
+import { count } from "./numerals.js";
+import { Question } from "./question.js";
+import { tabs } from "./tabs.js";
+
+const FIRST = 20; // answers at first; "show more" asks for more
+const part = (id) => document.getElementById(id);
+
+const question = new Question();
+const chooseTab = tabs(part("tabs"));
+let info = { comparisons: [], units: [], examples: [], has_map: false, limits: {} };
+let builder = null;
+let answered = null; // the question, in the paper's notation, whose answers are on show
+let asking = 0;
+
+// ---------------------------------------------------------------------------------------------------- the question
+
+function showQuestion() {
+  const { source, texts, problems, lacking } = question;
+  for (const name of ["paper", "sparql"]) {
+    if (source !== name || part(name).value !== texts[name]) part(name).value = texts[name];
+    part(name).toggleAttribute("aria-invalid", Boolean(problems[name]));
+    if (problems[name]) part(name).setAttribute("aria-invalid", "true");
+    const said = problems[name]?.message ?? "";
+    if (part(`${name}-problem`).textContent !== said) part(`${name}-problem`).textContent = said;
+    part(`tab-${name}`).classList.toggle("faulty", Boolean(problems[name]));
+  }
+  if (source !== "builder" && builder.draft !== question.draft) builder.show(question.draft);
+  const unfinished = source === "builder" && lacking.length > 0;
+  const begun = question.draft.tree.op !== "and" || question.draft.tree.parts.length > 0;
+  if (!question.pending) part("words").textContent = question.inStep ? question.words : unfinished && begun ? "Not finished yet." : "";
+  part("question-problem").replaceChildren(...(problems.builder ? [element("p", {}, problems.builder.message)] : []));
+  part("copy-link").disabled = !question.inStep;
+  part("copied").textContent = "";
+  part("drawing").hidden = !begun;
+  if (begun) part("drawing-area").replaceChildren(drawing(question.draft, unfinished ? "" : question.words));
+  markStale(!question.inStep || question.canonical !== answered);
+  if (question.inStep) remember(question.canonical, question.canonical === answered);
+}
+
+function tellWhatLacks(lacking) {
+  chooseTab("tab-builder");
+  const lines = [...new Set(lacking.map(({ words }) => words))];
+  part("question-problem").replaceChildren(element("p", {}, `Not finished yet: ${lines.join("; ")}.`));
+  builder.markLacking(lacking);
+}
+
+/** What is wrong with the question stands beside it already: go there. */
+function showWrong() {
+  part("status").textContent = "";
+  chooseTab(`tab-${question.source}`);
+  if (question.source !== "builder") part(question.source).focus();
+}
+
+// ----------------------------------------------------------------------------------------------------- the answers
+
+async function ask(limit = FIRST) {
+  if (question.lacking.length) return tellWhatLacks(question.lacking);
+  if (question.source !== "builder" && !question.texts[question.source].trim()) {
+    question.problems[question.source] = new api.Problem("wrong", "Write a question first.");
+    return showQuestion();
+  }
+  const turn = ++asking;
+  part("results").setAttribute("aria-busy", "true");
+  part("answers-problem").replaceChildren();
+  part("status").textContent = "Asking …";
+  try {
+    await question.settled();
+    const problem = question.problems[question.source];
+    if (problem?.kind === "wrong") return showWrong();
+    if (problem) throw problem;
+    const found = await api.ask(question.asked, limit);
+    if (turn !== asking) return;
+    answered = found.paper;
+    question.canonical = found.paper;
+    remember(found.paper, true);
+    await showAnswers(found, info);
+    const most = info.limits?.answers ?? 100;
+    part("more").hidden = found.answers.length < limit || limit >= most;
+    part("more").onclick = () => ask(Math.min(most, limit * 5));
+    markStale(question.canonical !== answered);
+  } catch (problem) {
+    if (turn !== asking) return;
+    markStale(true);
+    showProblem(problem instanceof api.Problem ? problem : new api.Problem("broken", `This page failed: ${problem.message}`), () => ask(limit));
+    if (!(problem instanceof api.Problem)) throw problem;
+  } finally {
+    if (turn === asking) part("results").removeAttribute("aria-busy");
+  }
+}
+
+/** Take over a question from a link or an example, and ask it where it was asked before. */
+async function arrive(text, asked) {
+  asking += 1;
+  if (!text) {
+    question.clear();
+    builder.show(question.draft);
+    answered = null;
+    return clearAnswers();
+  }
+  await question.read(text);
+  if (question.problems.paper) chooseTab("tab-paper");
+  if (asked) await ask();
+}
+
+// ------------------------------------------------------------------------------------------------------- the start
+
+function showExamples(examples) {
+  if (!examples.length) return;
+  const buttons = examples.map(({ words, query }) => element("li", {}, element("button", {
+    type: "button", onclick: () => { chooseTab("tab-builder"); arrive(query, true); },
+  }, words)));
+  part("examples").replaceChildren(element("span", { class: "quiet" }, "Try"), element("ul", {}, buttons));
+  part("examples").hidden = false;
+}
+
+function showAbout({ model, graph, version }) {
+  const numbers = `${count(graph.entities)} things, ${count(graph.facts)} facts, ${count(graph.values)} numbers`;
+  part("about").textContent = `${numbers} · answers by ${model} · version ${version}`;
+}
+
+async function copyLink() {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    part("copied").textContent = "Link copied.";
+  } catch {
+    part("copied").textContent = "Copy the address of this page.";
+  }
+}
+
+async function start() {
+  try {
+    info = { ...info, ...(await api.info()) };
+    showAbout(info);
+    showExamples(info.examples);
+  } catch (problem) {
+    showProblem(problem, () => location.reload());
+  }
+  builder = new Builder(part("builder"), info, (draft) => question.editDraft(draft));
+  question.addEventListener("changed", showQuestion);
+  for (const name of ["paper", "sparql"]) {
+    part(name).addEventListener("input", () => question.editText(name, part(name).value));
+    part(name).addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask(); });
+  }
+  part("asking").addEventListener("submit", (event) => { event.preventDefault(); ask(); });
+  part("copy-link").addEventListener("click", copyLink);
+  part("clear").addEventListener("click", () => { remember(null, true); arrive(null, false); chooseTab("tab-builder"); });
+  onArrival(arrive);
+  const shared = questionInAddress();
+  if (shared) await arrive(shared, true);
+}
+
+start();

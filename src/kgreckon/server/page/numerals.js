@@ -1,0 +1,47 @@
+/** Numbers as people write them. */
+
+const CALENDAR = new Set(["date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"]);
+const UNSAID = new Set(["number", "", null, undefined, ...CALENDAR]);
+const full = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+const fine = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const counts = new Intl.NumberFormat("en");
+
+/** Whether numbers of this unit are years. */
+export const isCalendar = (unit) => CALENDAR.has(unit);
+
+/** A count: 10,829. */
+export const count = (value) => counts.format(value);
+
+/** A count with its noun: `1 answer`, `9 answers`. */
+export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+/** A measured number without its unit: 1,411,778,724; 43.06; 0.00312; a year as 1927. */
+export function measured(value, unit) {
+  if (isCalendar(unit)) return String(Math.floor(value));
+  return Math.abs(value) < 1 && value !== 0 ? fine.format(value) : full.format(value);
+}
+
+/** A measured number with its unit, where the unit says something. */
+export function withUnit(value, unit) {
+  return UNSAID.has(unit) ? measured(value, unit) : `${measured(value, unit)} ${unit}`;
+}
+
+/** A number short enough for an axis: 1.4B, 250K, 43.1. */
+export function short(value, unit) {
+  if (isCalendar(unit)) return String(Math.floor(value));
+  return Math.abs(value) >= 10000 ? compact.format(value) : fine.format(value);
+}
+
+/** A probability as a percentage that never claims certainty it does not have. */
+export function percent(probability) {
+  if (probability >= 0.9995) return probability >= 1 - 1e-9 ? "100 %" : "> 99.9 %";
+  if (probability < 0.001) return "< 0.1 %";
+  return `${(100 * probability).toFixed(probability < 0.1 || probability > 0.99 ? 1 : 0)} %`;
+}
+
+/** The number or date that someone typed: a number where it is one, else the trimmed text. */
+export function typedNumber(text) {
+  const plain = text.trim().replace(/^([-+]?\d{1,3}(?:,\d{3})+)(?=\.|$)/, (digits) => digits.replaceAll(",", ""));
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(plain) ? Number(plain) : plain;
+}

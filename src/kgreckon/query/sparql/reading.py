@@ -40,11 +40,15 @@ from kgreckon.query.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class SparqlQuery:
-    """A SELECT as a query of the algebra, with the variable it asks for and the most answers it wants."""
+    """A SELECT as a query of the algebra, with the variable it asks for and the most answers it wants.
+
+    `columns` are the selected variables in order: the one of the pattern, and beside it perhaps ?score and ?observed.
+    """
 
     query: Query
     variable: str
     limit: int | None
+    columns: tuple[str, ...]
 
 
 def parse(text: str, vocabulary: Vocabulary) -> SparqlQuery:
@@ -59,7 +63,7 @@ def parse(text: str, vocabulary: Vocabulary) -> SparqlQuery:
         sort_of(query, vocabulary)
     except RecursionError:
         raise _too_deep() from None
-    return SparqlQuery(query, select.variable.name, select.limit)
+    return SparqlQuery(query, select.variable.name, select.limit, select.columns)
 
 
 def _check_size(query: Query) -> None:

@@ -36,6 +36,9 @@ MAX_TRIPLES = 200
 MAX_NESTING = 32
 MAX_TOKENS = 3_000  # rdflib reads about two thousand in a second
 
+# Variables that may be selected though no pattern binds them: what is known of each answer.
+ABOUT_ANSWERS = ("score", "observed")
+
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _WORDS = ("string", "boolean", "anyURI", "langString")
@@ -60,11 +63,12 @@ _CLAUSES = {
 
 @dataclass(frozen=True)
 class Select:
-    """A SELECT: its variable, its pattern and the most answers it asks for."""
+    """A SELECT: its variable, its pattern, the most answers it asks for, and all that it selects in order."""
 
     variable: Variable
     group: Group
     limit: int | None
+    columns: tuple[str, ...]
 
 
 def read(text: str) -> Select:
@@ -131,21 +135,31 @@ class _Reader:
         projection = node.projection
         if not projection or projection == "*":
             raise UserError("SELECT * is not supported: name one variable")
-        if len(projection) > 1:
-            raise UserError(f"SELECT takes one variable, not {len(projection)}")
-        if not named(projection[0], "vars") or projection[0].expr:
+        if any(not named(each, "vars") or each.expr for each in projection):
             raise UserError("an expression (… AS ?x) after SELECT is not supported: name one variable")
+        columns = tuple(str(each.var) for each in projection)
+        group = self.group(node.where)
         limit = None
         if node.limitoffset:
             if node.limitoffset.offset is not None:
                 raise UserError("OFFSET is not supported")
             limit = int(str(node.limitoffset.limit))
-        return Select(Variable(str(projection[0].var)), self.group(node.where), limit)
+        return Select(self.asked(columns, group), group, limit, columns)
+
+    def asked(self, columns: tuple[str, ...], group: Group) -> Variable:
+        """The one variable of the pattern that is selected, beside what is said of each answer."""
+        own = [name for name in columns if name not in ABOUT_ANSWERS or Variable(name) in group.variables]
+        if len(own) > 1 or len(set(columns)) < len(columns):
+            beside = " and ".join(f"?{name}" for name in ABOUT_ANSWERS)
+            raise UserError(f"SELECT takes one variable, not {len(columns)}; beside it only {beside}")
+        return Variable(own[0] if own else columns[0])
 
     def group(self, node: Any) -> Group:
         """The group between two braces, or of a SELECT inside."""
         if named(node, "SubSelect"):
             inner = self.select(node)
+            if len(inner.columns) > 1:
+                raise UserError(f"a SELECT inside a pattern takes one variable, not {len(inner.columns)}")
             if inner.limit is not None:
                 raise UserError("LIMIT inside a pattern is not supported")
             return Group((Block(Kind.JOIN, (inner.group,), frozenset([inner.variable])),))

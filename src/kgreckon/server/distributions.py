@@ -1,0 +1,205 @@
+"""Distributions: how the values of an attribute are spread, and which of them a question asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kgreckon.answering import Ranking
+from kgreckon.exact import ask
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.query import (
+    And,
+    Compare,
+    Comparison,
+    HavingValue,
+    Not,
+    Number,
+    NumberSort,
+    Or,
+    Order,
+    Pause,
+    Query,
+    ValueOf,
+)
+from kgreckon.query.algebra import nodes
+from kgreckon.server.catalogue import Catalogue
+
+_BINS = 40
+_SKEWED = 1000.0  # largest by smallest value, from which on a logarithmic scale is clearer
+_MOST = 8  # distributions in one answer
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Numbers from `low` to `high`; infinite where it is open, empty where low is above high."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __and__(self, other: Interval) -> Interval:
+        return Interval(max(self.low, other.low), min(self.high, other.high))
+
+    def __or__(self, other: Interval) -> Interval:
+        if self.low > self.high or other.low > other.high:
+            return other if self.low > self.high else self
+        return Interval(min(self.low, other.low), max(self.high, other.high))
+
+
+EMPTY = Interval(math.inf, -math.inf)
+
+
+def distributions(catalogue: Catalogue, ranking: Ranking, pause: Pause) -> list[dict[str, Any]]:
+    """A histogram for each attribute that the question bounds by a comparison, and one of the answers if numbers."""
+    graph, found = catalogue.graph, []
+    for node in _bounded(ranking.query):
+        unit = graph.vocabulary.attribute_unit(node.attribute)
+        allowed = interval(graph, node.of, unit, pause)
+        found.append(_described(catalogue, node.attribute) | {"low": _end(allowed.low), "high": _end(allowed.high)})
+        if len(found) == _MOST:
+            break
+    if isinstance(ranking.sort, NumberSort):
+        found = [*_of_answers(catalogue, ranking), *found]
+    return found
+
+
+def _bounded(query: Query) -> Iterator[HavingValue]:
+    for node in nodes(query):
+        if isinstance(node, HavingValue) and any(isinstance(below, Compare) for below in _numbers_below(node.of)):
+            yield node
+
+
+def _numbers_below(query: Query) -> Iterator[Query]:
+    """The nodes of a set of numbers, as far down as they speak of the same numbers."""
+    yield query
+    match query:
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _numbers_below(part)
+        case Not(of):
+            yield from _numbers_below(of)
+
+
+def interval(graph: KnowledgeGraph, query: Query, unit: str, pause: Pause) -> Interval:
+    """The smallest interval around a set of numbers of one unit, as far as comparisons and observed values tell it."""
+    match query:
+        case Number(value, own):
+            return Interval(value, value) if own == unit else EMPTY
+        case Compare(comparison, of):
+            return _compared(comparison, interval(graph, of, unit, pause))
+        case And(parts):
+            found = Interval()
+            for part in parts:
+                found &= interval(graph, part, unit, pause)
+            return found
+        case Or(parts):
+            found = EMPTY
+            for part in parts:
+                found |= interval(graph, part, unit, pause)
+            return found
+        case Not(Compare(comparison, of)):
+            return _never(comparison, interval(graph, of, unit, pause))
+        case Not():
+            return Interval()
+    rows = ask(graph, query, pause=pause)
+    numbers = graph.values.numbers[rows[graph.values.unit_ids[rows] == graph.values.units.index(unit)]]
+    return Interval(float(numbers.min()), float(numbers.max())) if len(numbers) else EMPTY
+
+
+def _transformed(comparison: Comparison, of: Interval) -> Interval:
+    """What the right side of a comparison ranges over."""
+    if of.low > of.high:
+        return EMPTY
+    ends = [comparison.factor * end + comparison.offset if comparison.factor else comparison.offset
+            for end in (of.low, of.high)]  # fmt: skip
+    return Interval(min(ends), max(ends))
+
+
+def _compared(comparison: Comparison, of: Interval) -> Interval:
+    """What stands in the relation to some number of the interval."""
+    right = _transformed(comparison, of)
+    if right.low > right.high:
+        return EMPTY
+    match comparison.order:
+        case Order.GREATER | Order.AT_LEAST:
+            return Interval(low=right.low)
+        case Order.LESS | Order.AT_MOST:
+            return Interval(high=right.high)
+        case Order.EQUAL:
+            # Within a share t of both sides: |x - z| < t·min(|x|, |z|), so that x lies between z·(1 - t) and z·(1 + t).
+            share = comparison.tolerance
+            below, above = (1 - share, 1 + share) if share < 1 else (0.0, math.inf)
+            ends = [end * side for end in (right.low, right.high) for side in (below, above) if end]
+            return Interval(min(ends, default=0.0), max(ends, default=0.0))
+    return Interval()
+
+
+def _never(comparison: Comparison, of: Interval) -> Interval:
+    """What stands in the relation to no number of the interval."""
+    right = _transformed(comparison, of)
+    if right.low > right.high:
+        return Interval()
+    match comparison.order:
+        case Order.GREATER | Order.AT_LEAST:
+            return Interval(high=right.low)
+        case Order.LESS | Order.AT_MOST:
+            return Interval(low=right.high)
+    return Interval()
+
+
+def _described(catalogue: Catalogue, attribute: int) -> dict[str, Any]:
+    names = catalogue.graph.vocabulary
+    return {
+        "attribute": names.attribute_name(attribute),
+        "label": names.attribute_label(attribute),
+        "unit": names.attribute_unit(attribute),
+        "answers": None,
+        **_histogram(catalogue.values_of(attribute)),
+    }
+
+
+def _of_answers(catalogue: Catalogue, ranking: Ranking) -> list[dict[str, Any]]:
+    """The values that the answers are among, and how much of the answers' scores lies in each bin."""
+    graph, sort = catalogue.graph, ranking.sort
+    assert isinstance(sort, NumberSort)
+    found = []
+    for unit in sorted(sort.units & set(graph.values.units)):
+        rows = graph.values.rows_of(unit)
+        numbers = graph.values.numbers[rows]
+        if isinstance(ranking.query, ValueOf):
+            shown = _described(catalogue, ranking.query.attribute)
+        else:
+            shown = {"attribute": None, "label": unit, "unit": unit, **_histogram(numbers)}
+        scores = ranking.scores[rows].astype(np.float64)
+        edges = np.array(shown["edges"])
+        place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
+        mass = np.bincount(place, weights=scores, minlength=len(edges) - 1)
+        found.append(shown | {"low": None, "high": None, "answers": mass.tolist()})
+    return found[:_MOST]
+
+
+def _histogram(numbers: np.ndarray) -> dict[str, Any]:
+    """The edges of bins and how many of the numbers are in each; for skewed numbers on a logarithmic scale."""
+    if not len(numbers):
+        return {"edges": [0.0, 1.0], "counts": [0], "log": False}
+    low, high = float(numbers.min()), float(numbers.max())
+    bins = min(_BINS, max(1, len(np.unique(numbers))))
+    logarithmic = low > 0 and high / low > _SKEWED
+    if low == high:
+        edges = np.array([low, np.nextafter(high, math.inf)])
+    elif logarithmic:
+        edges = np.geomspace(low, high, bins + 1)
+    else:
+        edges = low + (high / 2 - low / 2) * np.linspace(0, 2, bins + 1)  # halves, since a difference may overflow
+    edges[0], edges[-1] = low, max(float(edges[-1]), high)
+    place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
+    counts = np.bincount(place, minlength=len(edges) - 1)
+    return {"edges": edges.tolist(), "counts": counts.tolist(), "log": logarithmic}
+
+
+def _end(value: float) -> float | None:
+    return value if math.isfinite(value) else None

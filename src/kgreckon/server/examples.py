@@ -1,0 +1,69 @@
+"""Examples: questions that a graph can answer, to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kgreckon.errors import UserError
+from kgreckon.exact import ask
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.query import SEVEN, And, Compare, Entity, Follow, HavingValue, Number, Query, ValueOf
+from kgreckon.query.paper import parse
+from kgreckon.server.catalogue import Catalogue
+
+_COUNT = 6
+# Of the embedded World graph.
+_KNOWN = (
+    "(i,(rp,(^is_a),(e,(City))),(rap,(latitude),(np,(GreaterThan),(ap,(latitude),(rp,(^in_country),(e,(Japan)))))))",
+    "(i,(rp,(^is_a),(e,(Country))),(rap,(population),(np,(TwiceGreaterThan),(ap,(population),(e,(France))))))",
+    "(i,(rp,(^is_a),(e,(Airport))),"
+    "(n,(rap,(elevation),(np,(x <= y),(ap,(elevation),(rp,(^in_country),(e,(Switzerland))))))))",
+    "(rp,(^capital_of),(rp,(^borders),(e,(France))))",
+    "(ap,(population),(rp,(^capital_of),(rp,(^on_continent),(e,(South America)))))",
+    "(i,(rp,(^official_language),(e,(French))),(rap,(life_expectancy),(np,(SmallerThan),(nv,(60)))))",
+)
+
+
+def examples(catalogue: Catalogue) -> tuple[Query, ...]:
+    """Some questions with answers: well-known ones where the graph holds their names, else made of what is frequent."""
+    graph = catalogue.graph
+    known = [query for query in (_read(text, graph) for text in _KNOWN) if query is not None]
+    found: list[Query] = []
+    for query in [*known, *([] if known else _made(catalogue))]:
+        if query not in found and len(ask(graph, query)):
+            found.append(query)
+    return tuple(found[:_COUNT])
+
+
+def _read(text: str, graph: KnowledgeGraph) -> Query | None:
+    try:
+        return parse(text, graph.vocabulary)
+    except UserError:
+        return None
+
+
+def _made(catalogue: Catalogue) -> Iterator[Query]:
+    """Questions around the entities that the most frequent relations lead to most often."""
+    graph = catalogue.graph
+    for relation in np.argsort(-catalogue.relation_facts, kind="stable")[:_COUNT].tolist():
+        tails = graph.facts.targets[graph.facts.labels == relation]
+        hub = Entity(int(np.bincount(tails).argmax()))
+        around = Follow(2 * relation + 1, hub)
+        members = ask(graph, around)
+        attribute = _frequent_attribute(graph, members)
+        if attribute is None:
+            yield around
+            continue
+        unit = graph.vocabulary.attribute_unit(attribute)
+        rows = ask(graph, ValueOf(attribute, around))
+        middle = Number(float(graph.values.numbers[rows[len(rows) // 2]]), unit)
+        yield And((around, HavingValue(attribute, Compare(SEVEN["GreaterThan"], middle))))
+        yield ValueOf(attribute, around)
+
+
+def _frequent_attribute(graph: KnowledgeGraph, entities: np.ndarray) -> int | None:
+    own = np.isin(graph.attribute_facts.sources, entities)
+    counts = np.bincount(graph.attribute_facts.labels[own], minlength=len(graph.attributes))
+    return int(counts.argmax()) if counts.any() else None

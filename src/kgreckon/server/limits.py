@@ -1,0 +1,34 @@
+"""What one request may cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from kgreckon.errors import UserError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The bounds that every request keeps to, whoever sends it."""
+
+    query_characters: int = 4_000  # of a query's text; rdflib's parser, which nothing can stop, is the reason
+    query_depth: int = 16  # levels of a query
+    query_nodes: int = 64
+    body_bytes: int = 65_536
+    answers: int = 1_000  # of the JSON interface
+    sparql_answers: int = 10_000
+    sparql_default: int = 100  # rows for a SELECT without a LIMIT, unless the graph proves more
+    seconds: float = 10.0  # from the request to its answer
+    at_once: int = 2  # requests that are computed at the same time
+    waiting: int = 64  # requests that may wait for their turn
+    connections: int = 512
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if getattr(self, field.name) < (0 if field.name == "waiting" else 1):
+                raise UserError(f"the limit {field.name} must be at least {0 if field.name == 'waiting' else 1}")
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return asdict(self)

@@ -1,0 +1,71 @@
+"""The SPARQL 1.1 protocol: a query by GET or POST, its answers as a table."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+
+from kgreckon.errors import UserError
+from kgreckon.query import Pause
+from kgreckon.query.sparql import iri
+from kgreckon.server.limits import Limits
+from kgreckon.server.requests import HttpError, media_type, read_body, read_parameters, text_of
+from kgreckon.server.results import Table, Term
+from kgreckon.server.service import Service
+
+_FORM = "application/x-www-form-urlencoded"
+_QUERY = "application/sparql-query"
+_UPDATE = "application/sparql-update"
+_DATASET = ("default-graph-uri", "named-graph-uri", "using-graph-uri", "using-named-graph-uri")
+
+
+async def read_query(request: Request, limits: Limits) -> str:
+    """The text of the query that a request carries in one of the protocol's three ways."""
+    parameters = read_parameters(request.url.query)
+    if request.method != "POST":
+        return _only_query(parameters)
+    kind = media_type(request)
+    if kind == _FORM:
+        form = read_parameters(text_of(await read_body(request, limits)))
+        for name, values in parameters.items():
+            form.setdefault(name, []).extend(values)
+        return _only_query(form)
+    if kind == _UPDATE:
+        raise HttpError(400, "updates are not supported: the graph is read only")
+    if kind != _QUERY:
+        raise HttpError(415, f"the content type must be {_QUERY} or {_FORM}")
+    if "query" in parameters:
+        raise HttpError(400, "the query stands in the body: the address may not carry another")
+    body = text_of(await read_body(request, limits))
+    return _only_query(parameters | {"query": [body]})
+
+
+def _only_query(parameters: dict[str, list[str]]) -> str:
+    """The one query among the parameters; those of the protocol that we cannot serve are refused, others ignored."""
+    if "update" in parameters:
+        raise HttpError(400, "updates are not supported: the graph is read only")
+    for name in _DATASET:
+        if name in parameters:
+            raise HttpError(400, f"{name} is not supported: there is one graph, the default one")
+    queries = parameters.get("query", [])
+    if len(queries) != 1:
+        raise HttpError(400, "give one parameter 'query'" + (f", not {len(queries)}" if queries else ""))
+    return queries[0]
+
+
+def select(service: Service, text: str, pause: Pause) -> Table:
+    """The answers to a SELECT: one row for each, with ?score and ?observed where they are asked for.
+
+    Without a LIMIT these are all answers that the graph proves, and inferred ones as long as the table is short.
+    """
+    if not text.strip():
+        raise UserError("the query is empty")
+    asked, limits = service.read_sparql(text), service.limits
+    ranking = service.answerer.rank(asked.query, pause)
+    wanted = max(limits.sparql_default, len(ranking.proved)) if asked.limit is None else asked.limit
+    found = service.answerer.best(ranking, min(wanted, limits.sparql_answers))
+    rows = []
+    for answer in found.answers:
+        own = Term(iri(answer.name)) if answer.value is None else Term.of_number(answer.value)
+        said = {"score": Term.of_number(answer.score), "observed": Term.of_truth(answer.observed)}
+        rows.append(tuple(own if name == asked.variable else said[name] for name in asked.columns))
+    return Table(asked.columns, rows)

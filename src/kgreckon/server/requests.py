@@ -1,0 +1,120 @@
+"""Reading requests: bodies that stay within bounds, JSON and parameters that are what they must be."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from email.message import Message
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect, Request
+
+from kgreckon.server.limits import Limits
+
+_PARAMETERS = 50  # the most that a request may carry
+
+
+class HttpError(Exception):
+    """A request that is refused, with its status and one line for the user."""
+
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.message, self.headers = status, message, dict(headers or {})
+
+
+async def read_body(request: Request, limits: Limits) -> bytes:
+    """The whole body, which is given up as soon as it is too large, whatever length it claims, or too slow."""
+    most, parts, size = limits.body_bytes, [], 0
+    claimed = request.headers.get("content-length", "")
+    if claimed.isascii() and claimed.isdigit() and (len(claimed) > 12 or int(claimed) > most):
+        raise _too_large(most)
+    try:
+        async with asyncio.timeout(limits.seconds):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise _too_large(most)
+                parts.append(part)
+    except TimeoutError:
+        raise HttpError(408, "the body of the request did not arrive in time", {"Connection": "close"}) from None
+    except ClientDisconnect:
+        raise HttpError(400, "the body of the request did not arrive") from None
+    return b"".join(parts)
+
+
+def _too_large(most: int) -> HttpError:
+    # What is left of the body is not read: the connection cannot go on.
+    return HttpError(413, f"the body of a request may have at most {most:,} bytes", {"Connection": "close"})
+
+
+def media_type(request: Request) -> str:
+    """The media type of the body, in small letters; its characters are UTF-8, whatever else is refused."""
+    header = Message()
+    header["content-type"] = request.headers.get("content-type", "")
+    charset = header.get_content_charset("utf-8")
+    if charset not in ("utf-8", "utf8", "us-ascii"):
+        raise HttpError(415, f"the body must be UTF-8, not {charset!r}")
+    return header.get_content_type() if header["content-type"] else ""
+
+
+async def read_json(request: Request, limits: Limits, fields: tuple[str, ...]) -> dict[str, Any]:
+    """The object that a body holds, with no other fields than these."""
+    if media_type(request) != "application/json":
+        raise HttpError(415, "the content type must be application/json")
+    body = await read_body(request, limits)
+    try:
+        found = json.loads(body.decode("utf-8"), parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise HttpError(400, "the body is not JSON in UTF-8, or is nested too deeply") from None
+    if not isinstance(found, dict):
+        raise HttpError(400, "the body must be a JSON object")
+    for name in found:
+        if name not in fields:
+            raise HttpError(400, f"unknown field {name[:60]!r}: use {', '.join(fields)}")
+    return found
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON")
+
+
+def text_of(body: bytes) -> str:
+    """A body as text."""
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        raise HttpError(400, "the body is not UTF-8") from None
+
+
+def read_parameters(text: str) -> dict[str, list[str]]:
+    """The parameters of a query string or a form."""
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_PARAMETERS)
+    except ValueError:  # of which UnicodeDecodeError is one
+        raise HttpError(400, f"the parameters are not percent-encoded UTF-8, or more than {_PARAMETERS}") from None
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def url_parameters(request: Request, names: tuple[str, ...]) -> dict[str, str]:
+    """The parameters of the address, each at most once, with no other names than these."""
+    found = read_parameters(request.url.query)
+    for name, values in found.items():
+        if name not in names:
+            raise HttpError(400, f"unknown parameter {name[:60]!r}: use {', '.join(names) or 'none'}")
+        if len(values) > 1:
+            raise HttpError(400, f"the parameter {name!r} is given more than once")
+    return {name: values[0] for name, values in found.items()}
+
+
+def whole_number(value: object, name: str, low: int, high: int) -> int:
+    """An integer within bounds, from JSON or from a parameter."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise HttpError(400, f"{name!r} must be a whole number from {low:,} to {high:,}")
+    return value

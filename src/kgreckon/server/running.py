@@ -1,0 +1,103 @@
+"""Running the server."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import webbrowser
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import uvicorn
+
+from kgreckon.answering import Answerer
+from kgreckon.errors import UserError
+from kgreckon.graph import open_graph
+from kgreckon.server.application import application
+from kgreckon.server.gate import Gate
+from kgreckon.server.limits import Limits
+from kgreckon.server.service import Service
+from kgreckon.training import Run
+
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+def open_service(place: str | Path, limits: Limits) -> Service:
+    """The service of a run folder, or of a graph, which has exact answers only."""
+    if (Path(place) / "run.json").is_file():
+        run = Run.open(place)
+        return Service(Answerer.open(run, device="cpu"), str(run.settings.model), limits)
+    return Service(Answerer.exact(open_graph(place)), "exact", limits)
+
+
+def serve(
+    place: str | Path,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    limits: Limits | None = None,
+    hosts: Collection[str] = (),
+    cross_origin: bool = False,
+    open_page: bool = False,
+    started: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Answer requests until the process is told to stop.
+
+    On a loopback address only requests for this machine, or for one of `hosts`, are answered. `started` is told the
+    address once there is a socket to answer at.
+    """
+    limits = limits or Limits()
+    listening = _listen(host, port)
+    with listening:
+        service = open_service(place, limits)
+        service.warm_up()
+        gate = Gate(limits, max(1, (os.cpu_count() or 1) // limits.at_once))
+        allowed = {*_LOOPBACK, *hosts} if _is_loopback(host) else set(hosts) or None
+        server = uvicorn.Server(config(application(service, gate, allowed, cross_origin), limits))
+        address = _address(listening)
+        started(address)
+        if open_page:
+            webbrowser.open(address)
+        server.run(sockets=[listening])
+
+
+def config(app: object, limits: Limits) -> uvicorn.Config:
+    """Uvicorn's settings: bounded, quiet, and silent about what it is."""
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        http="h11",
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=limits.connections,
+        h11_max_incomplete_event_size=65_536,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=5,
+    )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OverflowError:
+        raise UserError(f"{port} is not a port: use a number from 0 to 65535") from None
+    except OSError as error:
+        remedy = (
+            "choose another with --port" if error.errno not in (None, -2, -5) else "give an address of this machine"
+        )
+        raise UserError(f"cannot listen at {host}, port {port}: {error.strerror}; {remedy}") from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"

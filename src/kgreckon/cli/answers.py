@@ -1,0 +1,125 @@
+"""Commands that answer: ask, predict, demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgreckon.cli.app import AsJson, NumbersOption, app, print_json
+from kgreckon.errors import UserError
+
+if TYPE_CHECKING:
+    from kgreckon.graph import KnowledgeGraph
+
+
+@app.command()
+def ask(
+    graph: Annotated[
+        str, typer.Argument(help="A graph folder, an MMKG folder, 'world', or a run folder for inferred answers too.")
+    ],
+    query: Annotated[
+        str, typer.Argument(help="A query: (rp,(^in_country),(e,(Japan))) in the paper's notation, or SPARQL.")
+    ],
+    exact: Annotated[
+        bool | None,
+        typer.Option("--exact/--no-exact", help="Only answers that the graph proves; a graph has no others."),
+    ] = None,
+    why: Annotated[bool, typer.Option("--explain", help="Give the reason of each answer.")] = False,
+    numbers: Annotated[
+        NumbersOption, typer.Option(help="Compare numbers by arithmetic, or along the graph's numerical edges.")
+    ] = NumbersOption.COMPUTED,
+    limit: Annotated[int, typer.Option(min=1, help="How many answers to show.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a query: what a graph proves, or what a trained run infers beside it."""
+    from kgreckon.exact import Numbers
+    from kgreckon.exact import ask as ask_exactly
+    from kgreckon.exact.answers import as_json as answers_as_json
+    from kgreckon.graph import open_graph
+    from kgreckon.query.reading import read_query
+    from kgreckon.terminal.graphs import print_answers, print_question
+    from kgreckon.terminal.tables import console
+
+    is_run = (Path(graph) / "run.json").is_file()  # known without loading torch, which a graph does not need
+    if is_run and not exact:
+        _ask_run(graph, query, limit, why, as_json)
+        return
+    if exact is False:
+        raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
+    opened = _graph_of_run(graph) if is_run else open_graph(graph)
+    parsed, own_limit = read_query(query, opened.vocabulary)
+    limit = limit if own_limit is None else min(limit, own_limit)
+    answers = ask_exactly(opened, parsed, Numbers(numbers.value))
+    if as_json:
+        print_json(answers_as_json(opened, parsed, answers, limit))
+        return
+    out = console()
+    print_question(parsed, opened, out)
+    print_answers(parsed, answers, opened, limit, out)
+    if why:
+        from kgreckon.answering import name_of, witnesses
+        from kgreckon.terminal.answers import print_reason
+
+        shown = answers[:limit].tolist()
+        for answer, reason in zip(shown, witnesses(opened, parsed, shown), strict=True):
+            print_reason(name_of(opened, parsed, answer), reason, out)
+
+
+def _graph_of_run(run: str) -> KnowledgeGraph:
+    from kgreckon.training import Run
+
+    return Run.open(run).benchmark().graph
+
+
+def _ask_run(run: str, query: str, limit: int, why: bool, as_json: bool) -> None:
+    from kgreckon.answering import Answerer
+    from kgreckon.terminal.answers import print_ranked
+    from kgreckon.terminal.tables import console
+
+    answerer = Answerer.open(run, device="cpu")
+    found = answerer.ask(query, limit)
+    reasons = [answerer.explain(query, answer.id) for answer in found.answers] if why else []
+    if as_json:
+        print_json(found.as_json() | ({"reasons": reasons} if why else {}))
+    else:
+        print_ranked(found, reasons, console())
+
+
+@app.command()
+def predict(
+    run: Annotated[Path, typer.Argument(help="The run folder of a reckoner.")],
+    entity: Annotated[str, typer.Argument(help="An entity, by name or by label.")],
+    attribute: Annotated[str, typer.Argument(help="An attribute.")],
+    coverage: Annotated[float, typer.Option(help="The probability that the interval holds the value.")] = 0.9,
+    benchmark: Annotated[Path | None, typer.Option(help="Where the benchmark is now, if it moved.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict an entity's number, with an interval."""
+    from kgreckon.reckoner import PredictedFacts, Reckoner
+    from kgreckon.reckoner.predicting import predict as predict_value
+    from kgreckon.terminal.runs import print_prediction
+    from kgreckon.terminal.tables import console
+    from kgreckon.training import load
+
+    reckoner = load(run, benchmark, "cpu")
+    if not isinstance(reckoner, Reckoner) or not isinstance(reckoner.facts, PredictedFacts):
+        raise UserError(f"{run} is not a reckoner: only kgreckon train --model reckoner learns to predict numbers")
+    names = reckoner.facts.observed.graph.vocabulary
+    place, label = names.entity_id(entity), names.attribute_id(attribute)
+    found = predict_value(reckoner.facts, place, label, coverage)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        print_prediction(found, place, label, names, console())
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the demonstration keeps what it makes.")] = Path("runs/demo"),
+) -> None:
+    """Show what kgreckon does on the embedded World graph."""
+    from kgreckon.demo import run
+
+    run(out)

@@ -1,0 +1,58 @@
+"""The program that commands are added to, and what they share."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgreckon import __version__
+
+app = typer.Typer(
+    help="Reckon over incomplete knowledge graphs: compute what they prove, infer what they do not state yet.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+BenchmarkPlace = Annotated[Path, typer.Argument(help="A benchmark folder.")]
+GraphPlace = Annotated[str, typer.Argument(help="A graph folder, an MMKG folder, or 'world' for the embedded graph.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+class NumbersOption(StrEnum):
+    """Where numerical relations come from."""
+
+    COMPUTED = "computed"
+    SAMPLED = "sampled"
+
+
+def print_json(data: Any) -> None:
+    """A result as JSON, for `--json`."""
+    json.dump(data, sys.stdout, ensure_ascii=not _writes_utf8(), indent=2)
+    sys.stdout.write("\n")
+
+
+def _writes_utf8() -> bool:
+    return codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"kgreckon {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass

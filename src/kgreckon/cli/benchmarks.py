@@ -1,0 +1,117 @@
+"""Commands on benchmarks: build, show, export, import-queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgreckon.cli.app import AsJson, BenchmarkPlace, GraphPlace, NumbersOption, app, print_json
+from kgreckon.errors import UserError
+
+
+@app.command()
+def build(
+    graph: GraphPlace,
+    out: Annotated[Path, typer.Option(help="The benchmark folder to write, or to go on with.")],
+    preset: Annotated[str | None, typer.Option(help="The paper's counts: fb15k, db15k or yago15k.")] = None,
+    numbers: Annotated[
+        NumbersOption, typer.Option(help="Numerical relations: the paper's sampled edges, or computed by arithmetic.")
+    ] = NumbersOption.SAMPLED,
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="Training queries per type; a tenth of it to validate and to test.")
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(help="Names of types (1p,2i,pi), or one of your own: 3p='(p,(p,(p,(e))))'. May be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same bytes.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Threads; as many as there are cores unless given.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a benchmark: nested splits and queries of all types with easy and hard answers."""
+    from kgreckon.benchmark import PRESETS, BuildSettings
+    from kgreckon.benchmark import build as build_benchmark
+    from kgreckon.benchmark.types import parse_types
+    from kgreckon.exact import Numbers
+    from kgreckon.graph import open_graph
+    from kgreckon.graph.readers import is_mmkg_folder
+    from kgreckon.terminal.benchmarks import BuildProgress
+
+    top_attributes = PRESETS[preset].top_attributes if preset and is_mmkg_folder(Path(graph)) else None
+    opened = open_graph(graph, top_attributes)
+    settings = BuildSettings.choose(opened, parse_types(types), queries, Numbers(numbers.value), seed, preset)
+    with BuildProgress() as progress:
+        try:
+            build_benchmark(opened, out, settings, workers, progress)
+        except KeyboardInterrupt:
+            raise UserError(f"stopped; what was complete is kept in {out}, and the same command goes on") from None
+    if as_json:
+        print_json({"folder": str(out), "queries": progress.found})
+    else:
+        typer.echo(f"{out}: {sum(progress.found.values()):,} queries; look at them with: kgreckon stats {out}")
+
+
+@app.command()
+def show(
+    benchmark: BenchmarkPlace,
+    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
+    type_: Annotated[str, typer.Option("--type", help="A general type, such as pi.")] = "1p",
+    count: Annotated[int, typer.Option("-n", min=1, help="How many queries to show.")] = 5,
+    answers: Annotated[int, typer.Option(min=1, help="How many answers of each kind to show.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Which queries are picked.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show some queries of a benchmark in words, with their answers."""
+    from kgreckon.benchmark import Benchmark, Split
+    from kgreckon.benchmark.examples import example_queries
+    from kgreckon.terminal.benchmarks import print_example
+    from kgreckon.terminal.tables import console
+
+    if split not in [each.label for each in Split]:
+        raise UserError(f"unknown split {split!r}: choose train, valid or test")
+    opened = Benchmark.open(benchmark)
+    examples = example_queries(opened, Split.of(split), type_, count, seed)
+    if as_json:
+        print_json([example.as_json(answers) for example in examples])
+        return
+    out = console()
+    for example in examples:
+        print_example(example, opened.graph, answers, out)
+
+
+@app.command("export")
+def export_(
+    benchmark: BenchmarkPlace, out: Annotated[Path, typer.Option(help="The folder to write.")], as_json: AsJson = False
+) -> None:
+    """Write a benchmark's queries in the JSON form of the paper's released code."""
+    from kgreckon.benchmark import Benchmark
+    from kgreckon.benchmark.exchange import export_queries
+
+    count = export_queries(Benchmark.open(benchmark), out)
+    if as_json:
+        print_json({"folder": str(out), "queries": count})
+    else:
+        typer.echo(f"{out}: {count:,} queries")
+
+
+@app.command("import-queries")
+def import_queries_(
+    source: Annotated[Path, typer.Argument(help="A folder in the JSON form of the paper's released code.")],
+    graphs: Annotated[Path, typer.Option(help="The benchmark folder whose graphs the queries are about.")],
+    out: Annotated[Path, typer.Option(help="The benchmark folder to write.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make a benchmark from queries in the JSON form of the paper's released code."""
+    from kgreckon.benchmark import Benchmark, Split
+    from kgreckon.benchmark.exchange import import_queries
+
+    made = import_queries(source, Benchmark.open(graphs), out)
+    count = sum(made.summary(split, name)["found"] for split in Split for name in made.types)
+    if as_json:
+        print_json({"folder": str(out), "queries": count})
+    else:
+        typer.echo(f"{out}: {count:,} queries")

@@ -1,0 +1,88 @@
+"""Commands on graphs: import, stats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgreckon.cli.app import AsJson, app, print_json
+
+
+@app.command("import")
+def import_(
+    out: Annotated[Path, typer.Option(help="The graph folder to write.")],
+    sources: Annotated[
+        list[Path] | None, typer.Argument(help="Tables (.tsv, .csv), RDF files, or MMKG folders; .gz too.")
+    ] = None,
+    facts: Annotated[list[Path] | None, typer.Option(help="A further table, of facts: head, relation, tail.")] = None,
+    values: Annotated[
+        list[Path] | None, typer.Option(help="A further table, of values: entity, attribute, value[, unit].")
+    ] = None,
+    names: Annotated[list[Path] | None, typer.Option(help="A further table, of readable names: name, label.")] = None,
+    top_attributes: Annotated[int | None, typer.Option(min=1, help="Keep only the N most frequent attributes.")] = None,
+    skip_bad_lines: Annotated[bool, typer.Option(help="Count and report bad lines instead of stopping.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing graph folder.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a graph folder from files."""
+    from kgreckon.graph import Kind, read_sources
+    from kgreckon.graph.storage import HEADER, check_free
+    from kgreckon.terminal.tables import notes
+
+    check_free(out, HEADER if overwrite else None)  # before the work, not after it
+    tables = [(path, kind) for paths, kind in ((facts, Kind.FACTS), (values, Kind.VALUES), (names, Kind.NAMES))
+              for path in paths or ()]  # fmt: skip
+    with notes().status("reading ..."):
+        graph, report = read_sources([*(sources or ()), *tables], top_attributes, skip_bad_lines)
+        graph.save(out, overwrite=overwrite)
+    for remark in report.remarks():
+        notes().print(remark, markup=False, soft_wrap=True)
+    summary = {
+        "folder": str(out),
+        "entities": len(graph.entities),
+        "relations": len(graph.relations),
+        "facts": len(graph.facts),
+        "attributes": len(graph.attributes),
+        "attribute_facts": len(graph.attribute_facts),
+        "values": len(graph.values),
+        "labels": report.labels,
+    }
+    if as_json:
+        print_json(summary | {"remarks": report.remarks()})
+        return
+    typer.echo(
+        f"{out}: {len(graph.entities):,} entities, {len(graph.facts):,} facts of {len(graph.relations):,} relations, "
+        f"{len(graph.attribute_facts):,} values of {len(graph.attributes):,} attributes"
+    )
+
+
+@app.command()
+def stats(
+    graph: Annotated[str, typer.Argument(help="A graph folder, a benchmark folder, an MMKG folder, or 'world'.")],
+    rows: Annotated[int, typer.Option(min=1, help="How many relations and attributes to show.")] = 15,
+    top_attributes: Annotated[int | None, typer.Option(min=1, help="Read only the N most frequent attributes.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is in a graph (counts, units, ranges) or in a benchmark (beside the paper's own numbers)."""
+    from kgreckon.benchmark import Benchmark, is_benchmark_folder
+    from kgreckon.benchmark.statistics import benchmark_statistics
+    from kgreckon.graph import open_graph
+    from kgreckon.graph.statistics import graph_statistics
+    from kgreckon.terminal.benchmarks import print_benchmark_statistics
+    from kgreckon.terminal.graphs import print_statistics
+    from kgreckon.terminal.tables import console
+
+    if is_benchmark_folder(Path(graph)):
+        counts = benchmark_statistics(Benchmark.open(graph))
+        if as_json:
+            print_json(counts.as_json())
+        else:
+            print_benchmark_statistics(counts, graph, console())
+        return
+    statistics = graph_statistics(open_graph(graph, top_attributes))
+    if as_json:
+        print_json(statistics.as_json())
+    else:
+        print_statistics(statistics, graph, rows, console())

@@ -1,0 +1,146 @@
+"""Commands on runs: train, evaluate, compare, reproduce."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgreckon.cli.app import AsJson, app, print_json
+from kgreckon.errors import UserError
+
+
+@app.command()
+def train(
+    benchmark: Annotated[Path | None, typer.Argument(help="The benchmark folder to learn from.")] = None,
+    model: Annotated[str | None, typer.Option(help="gqe, query2box, query2particles or reckoner.")] = None,
+    numbers: Annotated[str | None, typer.Option(help="baseline, dice or sinusoidal.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder to write.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Settings to start from: paper, or small for a CPU.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting, key=value; may be repeated. See docs/training.md.")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with a run where its last checkpoint stood.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model on a benchmark, or go on with a training that was stopped."""
+    from kgreckon.terminal.runs import TrainingBar
+    from kgreckon.training import choose_settings, parse_assignments, preset_settings
+    from kgreckon.training import resume as resume_run
+    from kgreckon.training import train as train_model
+
+    if resume is not None and (out or model or numbers or preset or set_):
+        raise UserError("--resume goes on with the run's own settings: give no others")
+    if resume is None and (benchmark is None or out is None):
+        raise UserError("give a benchmark folder and --out RUN, or --resume RUN")
+    with TrainingBar() as bar:
+        try:
+            if resume is not None:
+                run = resume_run(resume, benchmark, bar)
+            else:
+                assert benchmark is not None and out is not None
+                named = {name: value for name, value in (("model", model), ("numbers", numbers)) if value is not None}
+                given = {**parse_assignments(set_ or ()), **named}
+                chosen = {**preset_settings(preset, given.get("model")), **given}
+                run = train_model(benchmark, out, choose_settings(chosen), bar)
+        except KeyboardInterrupt:
+            folder = resume or out
+            raise UserError(f"stopped; go on from the last checkpoint with: kgreckon train --resume {folder}") from None
+    best = run.best()
+    if as_json:
+        print_json({"folder": str(run.folder), **best})
+    else:
+        typer.echo(f"{run.folder}: best validation MRR {best['validation_mrr']:.2f} at step {best['step']:,}")
+
+
+@app.command()
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    split: Annotated[str, typer.Option(help="valid or test.")] = "test",
+    benchmark: Annotated[Path | None, typer.Option(help="Where the benchmark is now, if it moved.")] = None,
+    queries: Annotated[int, typer.Option(min=0, help="Queries of each type; 0 for all.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    optimistic: Annotated[bool, typer.Option(help="Show optimistic ranks beside the realistic ones.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Rank all hard answers of a benchmark's queries; the tables are also written to the run folder."""
+    from kgreckon.benchmark import Split
+    from kgreckon.terminal.runs import RankingBar, print_evaluation
+    from kgreckon.terminal.tables import console
+    from kgreckon.training import evaluate as evaluate_run
+
+    if split not in ("valid", "test"):
+        raise UserError(f"unknown split {split!r}: choose valid or test")
+    if device not in ("auto", "cpu", "cuda"):
+        raise UserError(f"unknown device {device!r}: choose auto, cpu or cuda")
+    with RankingBar() as bar:
+        result = evaluate_run(run, Split.of(split), benchmark, device, queries, bar.advance)
+    if as_json:
+        print_json(result)
+    else:
+        print_evaluation(result, optimistic, console())
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders that were evaluated.")],
+    split: Annotated[str, typer.Option(help="valid or test.")] = "test",
+    as_json: AsJson = False,
+) -> None:
+    """Put runs side by side, with the paper's numbers where the benchmark is one of its three."""
+    from kgreckon.terminal.runs import print_comparison
+    from kgreckon.terminal.tables import console
+    from kgreckon.training.comparing import compare_runs
+
+    rows = compare_runs(runs, split)
+    if as_json:
+        print_json([row.as_json() for row in rows])
+    else:
+        print_comparison(rows, console())
+
+
+@app.command()
+def reproduce(
+    preset: Annotated[str, typer.Argument(help="The paper's graph: fb15k, db15k or yago15k.")],
+    data: Annotated[Path, typer.Option(help="The MMKG folder of the graph.")],
+    out: Annotated[Path, typer.Option(help="The folder for the benchmark, the runs, their results and the report.")],
+    models: Annotated[
+        list[str] | None,
+        typer.Option(help="Only some: reckoner, a backbone, or one of its forms (gqe-dice); may be repeated."),
+    ] = None,
+    parallel: Annotated[int, typer.Option(min=1, help="Runs at a time; several share a GPU.")] = 1,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Minutes, after which runs stop; call again to go on.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the neural models, key=value; may be repeated.")
+    ] = None,
+) -> None:
+    """Reproduce the paper's tables on one of its graphs: benchmark, nine models, the reckoner, report."""
+    from kgreckon.benchmark import PRESETS, BuildSettings
+    from kgreckon.benchmark import build as build_benchmark
+    from kgreckon.benchmark.format import read_json
+    from kgreckon.errors import unknown_name
+    from kgreckon.graph import open_graph
+    from kgreckon.reproducing import plans_for
+    from kgreckon.reproducing import reproduce as reproduce_runs
+    from kgreckon.reproducing.report import markdown
+    from kgreckon.terminal.benchmarks import BuildProgress
+    from kgreckon.terminal.runs import ReproductionNotes
+    from kgreckon.training import parse_assignments
+
+    if preset not in PRESETS:
+        raise unknown_name("preset", preset, PRESETS)
+    plans = plans_for(preset, models or (), parse_assignments(set_ or ()))
+    graph = open_graph(data, PRESETS[preset].top_attributes)
+    try:
+        with BuildProgress() as progress:
+            made = build_benchmark(graph, out / "benchmark", BuildSettings.choose(graph, preset=preset), None, progress)
+        seconds = None if budget is None else 60 * budget
+        found = reproduce_runs(made, out, plans, parallel, seconds, ReproductionNotes())
+    except KeyboardInterrupt:
+        raise UserError(f"stopped; what is complete is kept in {out}, and the same command goes on") from None
+    report = out / "report.md"
+    report.write_text(markdown([read_json(path) for path in found], "kgreckon reproduce"), encoding="utf-8")
+    typer.echo(f"{report}: {len(found)} of {len(plans)} runs")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 # Looking for the nearest name compares strings one by one; past this many names only a prefix of them is compared.
@@ -26,8 +26,23 @@ def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
     return [folded[text] for text in close]
 
 
+class UnknownNameError(UserError):
+    """A name that nothing goes by.
+
+    The nearest names are looked for only when the message is read: who tries a name and has another reading of it if it
+    is none should not pay for proposals.
+    """
+
+    def __init__(self, kind: str, name: str, candidates: Callable[[], Iterable[str]]) -> None:
+        super().__init__(kind, name)
+        self._kind, self._name, self._candidates = kind, name, candidates
+
+    def __str__(self) -> str:
+        close = nearest(self._name, self._candidates())
+        remedy = f"; did you mean {' or '.join(repr(text) for text in close)}?" if close else ""
+        return f"unknown {self._kind} {self._name!r}{remedy}"
+
+
 def unknown_name(kind: str, name: str, candidates: Iterable[str]) -> UserError:
     """The error that says `name` is no such thing and proposes the nearest names."""
-    close = nearest(name, candidates)
-    remedy = f"; did you mean {' or '.join(repr(text) for text in close)}?" if close else ""
-    return UserError(f"unknown {kind} {name!r}{remedy}")
+    return UnknownNameError(kind, name, lambda: candidates)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 
 import pyarrow as pa
 
-from kgreckon.errors import UserError, unknown_name
+from kgreckon.errors import UnknownNameError, UserError
 from kgreckon.graph.literals import local_name
+from kgreckon.graph.similar import SimilarNames
 
 
 class Symbols:
@@ -52,13 +52,11 @@ class Symbols:
             shown = ", ".join(repr(self.name(place)) for place in places[:5])
             more = f" and {len(places) - 5} more" if len(places) > 5 else ""
             raise UserError(f"{text!r} is the label of more than one {self.kind}: give one of the names {shown}{more}")
-        raise unknown_name(self.kind, text, self._candidates())
+        raise UnknownNameError(self.kind, text, lambda: self._similar.candidates(text))
 
-    def _candidates(self) -> Iterator[str]:
-        for name in self.names:
-            yield str(name.as_py())
-        for place in range(len(self)):
-            yield self.label(place)
+    @cached_property
+    def _similar(self) -> SimilarNames:
+        return SimilarNames([*map(str, self.names.to_pylist()), *map(self.label, range(len(self)))])
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -68,19 +68,24 @@ def hidden_tails(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
     many tails would be hidden behind those that remain: for a relation with one tail, none. Beside it the count of
     each entity, (labels, entities).
     """
-    counts = label_counts(graph)[0].T.round().astype(np.int64)
-    labels = counts.shape[0]
-    capped = counts.clip(max=_LONGEST)
-    cells = np.arange(labels)[:, None] * (_LONGEST + 1) + capped
-    histogram = np.bincount(cells.ravel(), minlength=labels * (_LONGEST + 1)).reshape(labels, _LONGEST + 1)
+    labels, entities, facts = 2 * len(graph.relations), len(graph.entities), graph.facts
+    own = np.concatenate([2 * facts.labels, 2 * facts.labels + 1]).astype(np.int64)
+    counts = np.bincount(own * entities + np.concatenate([facts.sources, facts.targets]), minlength=labels * entities)
+    cells = np.flatnonzero(counts)  # one in a hundred or fewer: an entity has few of the relations
+    label, some = cells // entities, counts[cells]
+    capped = some.clip(max=_LONGEST)
+    histogram = np.bincount(label * (_LONGEST + 1) + capped, minlength=labels * (_LONGEST + 1))
+    histogram = histogram.reshape(labels, _LONGEST + 1)
+    histogram[:, 0] = entities - histogram.sum(axis=1)
     n, c = np.meshgrid(np.arange(_LONGEST + 1), np.arange(_LONGEST + 1), indexing="ij")
     chance = stats.binom.pmf(c, n, TRAIN_SHARE) * (n > 0)
     groups, hidden = histogram @ chance, histogram @ (chance * (n - c))
     overall = hidden.sum(axis=0) / np.maximum(groups.sum(axis=0), 1e-12)
     table = (hidden + _PSEUDO * overall) / (groups + _PSEUDO)
     ratio = (1 - TRAIN_SHARE) / TRAIN_SHARE
-    found = np.take_along_axis(table, capped, axis=1)
-    return np.where(counts > _LONGEST // 2, ratio * counts, found), counts
+    found = np.repeat(table[:, 0], entities)
+    found[cells] = np.where(some > _LONGEST // 2, ratio * some, table[label, capped])
+    return found.reshape(labels, entities), counts.reshape(labels, entities)
 
 
 def odds(chances: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,6 +22,8 @@ from kgreckon.query import Batch, Number, Operator, Pause, interpret
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
 from kgreckon.reckoner.observed import LabelledEdges
+
+_NODES_KEPT = 4
 
 
 class How(Enum):
@@ -185,6 +188,9 @@ class _Walk:
     def __init__(self, semantics: FuzzySemantics, root: _Node) -> None:
         self.semantics, self.root = semantics, root
         self.observed, self.facts = semantics.observed, semantics.facts
+        # What all answers share, by node: predicted tails are large, so only those of the last few nodes are kept.
+        self._tails: dict[int, tuple[Tensor, Tensor, Tensor | None]] = {}
+        self._ranges: dict[int, np.ndarray] = {}
 
     def reason(self, answer: int) -> Reason:
         """The reason of the whole query."""
@@ -207,18 +213,18 @@ class _Walk:
                 return Reason(node.operator, target, fact if outside and node.operator is Operator.NOT else None, parts)
         assert node.id is not None
         label, below = int(node.id), node.parts[0]
-        source, how = self._best_source(node.operator, label, below.likely, target)
+        source, how = self._best_source(node, label, below.likely, target)
         # What the maximum was made of: the source's own probability, and what is left for the fact.
         score, of_source = float(node.likely[target]), float(below.likely[source])
         fact = Fact(node.operator, source, label, target, score / of_source if of_source else 0.0, how)
         return Reason(node.operator, target, fact, (self._reason(below, source),))
 
-    def _best_source(self, operator: Operator, label: int, likely: Tensor, target: int) -> tuple[int, How]:
+    def _best_source(self, node: _Node, label: int, likely: Tensor, target: int) -> tuple[int, How]:
         """The source that the target's maximum, or most of its expectation, came from."""
-        match operator:
+        match node.operator:
             case Operator.FOLLOW:
                 stated = self._stated(self.observed.relations, label, likely, target)
-                predicted = self._predicted_head(label, likely, target)
+                predicted = self._predicted_head(node, label, likely, target)
             case Operator.VALUE_OF:
                 stated = self._stated(self.observed.values, label, likely, target)
                 predicted = self._predicted_holder(label, likely, target)
@@ -239,9 +245,14 @@ class _Walk:
         best = int(likely[sources].argmax())
         return float(likely[sources[best]]), int(sources[best])
 
-    def _predicted_head(self, label: int, likely: Tensor, target: int) -> tuple[float, int]:
-        weight, heads = self.semantics._likeliest(likely[None])
-        predicted = self.facts.tails(heads, torch.tensor([label], device=likely.device))
+    def _predicted_head(self, node: _Node, label: int, likely: Tensor, target: int) -> tuple[float, int]:
+        if id(node) not in self._tails:
+            likeliest = self.semantics._likeliest(likely[None])
+            if len(self._tails) == _NODES_KEPT:
+                del self._tails[next(iter(self._tails))]
+            found = self.facts.tails(likeliest[1], torch.tensor([label], device=likely.device))
+            self._tails[id(node)] = (*likeliest, found)
+        weight, heads, predicted = self._tails[id(node)]
         if predicted is None:
             return 0.0, int(heads[0, 0])
         scores = predicted[0, :, target] * weight[0]
@@ -270,7 +281,10 @@ class _Walk:
 
     def _compared(self, label: int, likely: Tensor, target: int) -> tuple[int, How]:
         semantics = self.semantics
-        ranges = compared_ranges(self.observed.graph.values, semantics.comparisons[label], semantics.literals)
+        if label not in self._ranges:
+            values = self.observed.graph.values
+            self._ranges[label] = compared_ranges(values, semantics.comparisons[label], semantics.literals)
+        ranges = self._ranges[label]
         reaching = ranges[(ranges[:, 1] <= target) & (target < ranges[:, 2]), 0]
         computed = (0.0, 0)
         if len(reaching):

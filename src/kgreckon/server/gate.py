@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import torch
 
+from kgreckon.errors import UserError
 from kgreckon.query import Pause
 from kgreckon.server.limits import Limits
 
@@ -76,4 +77,7 @@ class Gate:
 
 def _run(work: Callable[[Pause], Result], pause: Pause) -> Result:
     pause()  # the wait alone may have taken too long
-    return work(pause)
+    try:
+        return work(pause)
+    except UserError as error:
+        raise UserError(str(error)) from None  # the message may take a while to make: not on the event loop

@@ -165,11 +165,12 @@ class Answerer:
 
     def explain(self, query: Query | str, answer: int) -> list[str]:
         """Why: the facts of the likeliest proof; from a neural model, which conditions the graph proves."""
-        return self.explain_all(self._read(query)[0], [answer])[0]
+        return self.explain_all(query, [answer])[0]
 
-    def explain_all(self, query: Query, answers: Sequence[int], pause: Pause | None = None) -> list[list[str]]:
-        """Why each of some answers is one."""
-        batch, names = Batch.of([query], self.graph.values), self.graph.vocabulary
+    def explain_all(self, query: Query | str, answers: Sequence[int], pause: Pause | None = None) -> list[list[str]]:
+        """Why each of some answers is one, from one computation for all of them."""
+        query, names = self._read(query)[0], self.graph.vocabulary
+        batch = Batch.of([query], self.graph.values)
         candidates = len(self.graph.values if batch.shape.denotes_numbers else self.graph.entities)
         for answer in answers:
             if not 0 <= answer < candidates:

@@ -1,4 +1,4 @@
-"""Commands that answer: ask, predict, demo."""
+"""Commands that answer: ask, serve, predict, demo."""
 
 from __future__ import annotations
 
@@ -80,11 +80,45 @@ def _ask_run(run: str, query: str, limit: int, why: bool, as_json: bool) -> None
 
     answerer = Answerer.open(run, device="cpu")
     found = answerer.ask(query, limit)
-    reasons = [answerer.explain(query, answer.id) for answer in found.answers] if why else []
+    reasons = answerer.explain_all(query, [answer.id for answer in found.answers]) if why else []
     if as_json:
         print_json(found.as_json() | ({"reasons": reasons} if why else {}))
     else:
         print_ranked(found, reasons, console())
+
+
+@app.command()
+def serve(
+    place: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run folder; or a graph folder or 'world', for exact answers only.")
+    ],
+    host: Annotated[str, typer.Option(help="The address to listen at; only this machine can reach the usual one.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at; 0 for any that is free.")] = 8000,
+    open_page: Annotated[bool, typer.Option("--open", help="Show the page in a browser.")] = False,
+    seconds: Annotated[float, typer.Option(min=0.1, help="The longest that one request may take.")] = 10.0,
+    at_once: Annotated[int, typer.Option(min=1, help="Requests that are computed at the same time.")] = 2,
+    waiting: Annotated[int, typer.Option(min=0, help="Requests that may wait; beyond them the answer is 503.")] = 64,
+    answer_for: Annotated[
+        list[str] | None, typer.Option(help="A further host name that requests may be for. May be repeated.")
+    ] = None,
+    cross_origin: Annotated[bool, typer.Option(help="Let pages of other sites ask at /sparql.")] = False,
+) -> None:
+    """Open a page, a JSON interface and a SPARQL endpoint on a trained run, or on a graph."""
+    from kgreckon.server import Limits
+    from kgreckon.server import serve as serve_at
+    from kgreckon.terminal.tables import notes
+
+    limits = Limits(seconds=seconds, at_once=at_once, waiting=waiting)
+    with notes().status("opening ...") as status:
+
+        def started(address: str) -> None:
+            status.stop()
+            typer.echo(address)
+            notes().print(f"SPARQL at {address}sparql, JSON at {address}api; Ctrl-C stops it", soft_wrap=True)
+
+        serve_at(place, host, port, limits, answer_for or (), cross_origin, open_page, started)
 
 
 @app.command()

@@ -24,7 +24,7 @@ from kgreckon.server.page import INDEX, page_files
 from kgreckon.server.protocol import read_query, select
 from kgreckon.server.requests import HttpError, read_json, url_parameters, whole_number
 from kgreckon.server.results import FORMATS
-from kgreckon.server.service import NAMES, Service
+from kgreckon.server.service import Service
 
 _RETRY = {"Retry-After": "1"}
 _CROSS_ORIGIN = {
@@ -140,7 +140,7 @@ class _Endpoints:
 
     async def names(self, request: Request) -> Response:
         asked = url_parameters(request, ("kind", "text", "limit"))
-        limit = whole_number(asked.get("limit", 20), "limit", 1, NAMES)
+        limit = whole_number(asked.get("limit", 20), "limit", 1, self.limits.names)
         text = asked.get("text", "")
         if len(text) > self.limits.query_characters:
             raise HttpError(400, f"'text' may have at most {self.limits.query_characters:,} characters")

@@ -12,11 +12,13 @@ from kgreckon.errors import UserError
 class Limits:
     """The bounds that every request keeps to, whoever sends it."""
 
-    query_characters: int = 4_000  # of a query's text; rdflib's parser, which nothing can stop, is the reason
+    query_characters: int = 4_000  # of a query's text
+    sparql_tokens: int = 1_000  # words and signs; nothing can stop rdflib's parser, which reads 2,000 in a second
     query_depth: int = 16  # levels of a query
     query_nodes: int = 64
     body_bytes: int = 65_536
     answers: int = 1_000  # of the JSON interface
+    names: int = 100  # of one search
     sparql_answers: int = 10_000
     sparql_default: int = 100  # rows for a SELECT without a LIMIT, unless the graph proves more
     seconds: float = 10.0  # from the request to its answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
-from kgreckon.errors import UserError
 from kgreckon.query import Pause
 from kgreckon.query.sparql import iri
 from kgreckon.server.limits import Limits
@@ -57,8 +56,6 @@ def select(service: Service, text: str, pause: Pause) -> Table:
 
     Without a LIMIT these are all answers that the graph proves, and inferred ones as long as the table is short.
     """
-    if not text.strip():
-        raise UserError("the query is empty")
     asked, limits = service.read_sparql(text), service.limits
     ranking = service.answerer.rank(asked.query, pause)
     wanted = max(limits.sparql_default, len(ranking.proved)) if asked.limit is None else asked.limit

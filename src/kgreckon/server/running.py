@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 import socket
 import webbrowser
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 
 import uvicorn
@@ -58,7 +60,8 @@ def serve(
         started(address)
         if open_page:
             webbrowser.open(address)
-        server.run(sockets=[listening])
+        with suppress(KeyboardInterrupt):  # uvicorn ends in order first, then passes the signal on
+            server.run(sockets=[listening])
 
 
 def config(app: object, limits: Limits) -> uvicorn.Config:
@@ -85,10 +88,10 @@ def _listen(host: str, port: int) -> socket.socket:
     except OverflowError:
         raise UserError(f"{port} is not a port: use a number from 0 to 65535") from None
     except OSError as error:
-        remedy = (
-            "choose another with --port" if error.errno not in (None, -2, -5) else "give an address of this machine"
-        )
-        raise UserError(f"cannot listen at {host}, port {port}: {error.strerror}; {remedy}") from None
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        remedy = "choose another port" if taken else "give an address of this machine"
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise UserError(f"cannot listen at {host}, port {port}: {reason}; {remedy}") from None
 
 
 def _is_loopback(host: str) -> bool:

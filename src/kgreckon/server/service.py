@@ -17,8 +17,9 @@ from kgreckon.exact import ask as ask_exactly
 from kgreckon.query import SEVEN, EntitySort, NumberSort, Pause, Query, blocks, sentence, sort_of
 from kgreckon.query.algebra import children
 from kgreckon.query.english import comparison_label
+from kgreckon.query.paper import parse as parse_paper
 from kgreckon.query.paper import write as write_paper
-from kgreckon.query.reading import read_query as read_text
+from kgreckon.query.reading import is_sparql
 from kgreckon.query.sparql import SparqlQuery
 from kgreckon.query.sparql import parse as parse_sparql
 from kgreckon.query.sparql import write as write_sparql
@@ -35,7 +36,6 @@ _FACTS = 100
 _PREDICTED = 5
 _LIKELY = 0.25  # from which chance on a missing value is worth showing
 _COMPARISONS = [{"name": name, "label": comparison_label(comparison)} for name, comparison in SEVEN.items()]
-NAMES = 100  # the most names of one search
 
 
 @dataclass(frozen=True)
@@ -74,27 +74,27 @@ class Service:
         """The query that a request gives: a text in the paper's notation or in SPARQL, or blocks."""
         if not isinstance(query, str):
             return Asked(blocks.read(query, self.names, self.limits.query_depth, self.limits.query_nodes))
-        return Asked(*self._read_text(query))
+        if is_sparql(query):
+            found = self.read_sparql(query)
+            return Asked(found.query, found.limit)
+        self._check_text(query)
+        read = parse_paper(query, self.names)
+        self._check_size(read)
+        return Asked(read)
 
     def read_sparql(self, text: str) -> SparqlQuery:
         """The SELECT that a text writes."""
-        self._check_length(text)
-        found = parse_sparql(text, self.names)
+        self._check_text(text)
+        found = parse_sparql(text, self.names, self.limits.sparql_tokens)
         self._check_size(found.query)
         return found
 
-    def _read_text(self, text: str) -> tuple[Query, int | None]:
-        self._check_length(text)
-        if not text.strip():
-            raise UserError("the query is empty")
-        query, limit = read_text(text, self.names)
-        self._check_size(query)
-        return query, limit
-
-    def _check_length(self, text: str) -> None:
+    def _check_text(self, text: str) -> None:
         most = self.limits.query_characters
         if len(text) > most:
             raise UserError(f"a query may have at most {most:,} characters, not {len(text):,}")
+        if not text.strip():
+            raise UserError("the query is empty")
 
     def _check_size(self, query: Query) -> None:
         depth, count, level = -1, 0, [query]

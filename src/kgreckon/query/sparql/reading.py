@@ -34,7 +34,7 @@ from kgreckon.query.sparql.elements import (
 )
 from kgreckon.query.sparql.expressions import comparison_for
 from kgreckon.query.sparql.meaning import Meaning, Part, join
-from kgreckon.query.sparql.syntax import read
+from kgreckon.query.sparql.syntax import MAX_TOKENS, read
 from kgreckon.query.vocabulary import Vocabulary
 
 
@@ -51,10 +51,13 @@ class SparqlQuery:
     columns: tuple[str, ...]
 
 
-def parse(text: str, vocabulary: Vocabulary) -> SparqlQuery:
-    """The query that a SELECT of the subset in docs/sparql.md denotes, its sorts and units checked."""
+def parse(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS) -> SparqlQuery:
+    """The query that a SELECT of the subset in docs/sparql.md denotes, its sorts and units checked.
+
+    A text of more than so many words and signs is refused: to read one takes time that nothing can cut short.
+    """
     try:
-        select = read(text)
+        select = read(text, tokens)
         if select.variable not in select.group.variables:
             raise UserError(f"{select.variable} is selected but does not occur in the pattern")
         tree = _Tree(Meaning(vocabulary, select.group), select.group, select.variable, 0)

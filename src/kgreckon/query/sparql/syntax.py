@@ -71,11 +71,11 @@ class Select:
     columns: tuple[str, ...]
 
 
-def read(text: str) -> Select:
-    """The SELECT that `text` writes."""
+def read(text: str, tokens: int = MAX_TOKENS) -> Select:
+    """The SELECT that `text` writes, of at most so many words and signs."""
     if len(text) > MAX_LENGTH:
         raise UserError(f"a SPARQL query may have at most {MAX_LENGTH:,} characters, not {len(text):,}")
-    _check_size(text)
+    _check_size(text, tokens)
     prologue, query = _tree(text)
     prefixes = {"": NAMESPACE, "xsd": _XSD, "rdf": _RDF}
     for declaration in prologue:
@@ -87,11 +87,11 @@ def read(text: str) -> Select:
     return _Reader(prefixes).select(query)
 
 
-def _check_size(text: str) -> None:
+def _check_size(text: str, tokens: int) -> None:
     """Refuse what the parser would take long to read, or could not read at all."""
     depth, bare = 0, _OPAQUE.sub(" _ ", text)
-    if sum(1 for _ in _TOKEN.finditer(bare)) > MAX_TOKENS:
-        raise UserError(f"a SPARQL query may have at most {MAX_TOKENS:,} words and signs")
+    if sum(1 for _ in _TOKEN.finditer(bare)) > tokens:
+        raise UserError(f"a SPARQL query may have at most {tokens:,} words and signs")
     if _HUGE.search(bare):
         raise UserError("a number has too many digits")
     for character in bare:

@@ -82,6 +82,7 @@ async function showPlaces(found, info) {
 /** Take all answers away. */
 export function clearAnswers() {
   for (const id of ["status", "answers", "answers-problem", "estimate", "distributions"]) part(id).replaceChildren();
+  part("status").textContent = "What the graph proves, and what is likely, will be here.";
   part("map").hidden = true;
   part("more").hidden = true;
   part("results").classList.remove("stale");

@@ -3,9 +3,10 @@
 import { combobox } from "./combobox.js";
 import { choicesOf, conditionsFor } from "./choices.js";
 import { element } from "./elements.js";
-import { numbersEditor } from "./numbers.js";
+import { boundEditor, numbersEditor } from "./numbers.js";
 import * as trees from "./tree.js";
 
+const TYPING = 500; // milliseconds between two keys of a word
 const keys = new WeakMap();
 let numbered = 0;
 
@@ -39,13 +40,8 @@ export class Builder {
 
   /** After `change` to the draft, draw anew, focus a part of a node, and tell. */
   edit(change, node = null, part = null) {
-    change?.();
+    change();
     this.render(node && keyOf(node, part));
-    this.changed(this.draft);
-  }
-
-  /** The draft was changed by a control that shows it already. */
-  touched() {
     this.changed(this.draft);
   }
 
@@ -57,6 +53,13 @@ export class Builder {
     if (lacking.length) this.container.querySelector(`[data-key="${keyOf(lacking[0].node, lacking[0].part)}"]`)?.focus();
   }
 
+  /** The comparison to begin with. */
+  get usualComparison() {
+    const { comparisons } = this.info;
+    return comparisons.find(({ name }) => name === "GreaterThan") ?? comparisons[0] ?? { name: "GreaterThan", label: "greater than" };
+  }
+
+  /** The name of a control, to find it again after all are drawn anew. */
   key(node, part) {
     return keyOf(node, part);
   }
@@ -66,95 +69,141 @@ export class Builder {
     const replace = (node) => { this.draft.tree = node; };
     const target = this.select("What you look for", [["entities", "things"], ["numbers", "numbers"]], sort,
       (wanted) => this.edit(() => this.turnTo(wanted), this.draft, "sort"), keyOf(this.draft, "sort"));
-    const editor = sort === "entities" ? this.things(tree, replace, "that") : numbersEditor(this, tree, replace, []);
+    const editor = sort === "entities" ? this.things(tree, replace, true) : numbersEditor(this, tree, replace, []);
     return element("div", { class: "set root" }, element("span", { class: "word" }, "I look for"), target, editor);
   }
 
   /** Look for the numbers of these things, or for the things that numbers were asked of. */
   turnTo(sort) {
     const { tree } = this.draft;
+    if (sort === this.draft.sort) return;
     this.draft.sort = sort;
-    if (sort === "numbers") this.draft.tree = this.put_aside ?? trees.valueOf({}, tree);
+    if (sort === "numbers") this.draft.tree = this.putAside ?? trees.valueOf({}, tree);
     else if (tree.op === "value_of") this.draft.tree = tree.of;
-    else [this.draft.tree, this.put_aside] = [trees.noConditions(), tree];
-    if (sort === "numbers") this.put_aside = null;
+    else [this.draft.tree, this.putAside] = [trees.noConditions(), tree];
+    if (sort === "numbers") this.putAside = null;
   }
 
+  /** A menu of `[value, words]`. What is chosen by typing takes effect after a pause: drawing anew would end the typing. */
   select(label, options, value, change, key = null) {
     const known = options.some(([name]) => name === value) ? options : [...options, [value, value]];
     const nodes = known.map(([name, words]) => element("option", { value: name }, words));
-    const node = element("select", { "aria-label": label, "data-key": key, onchange: () => change(node.value) }, nodes);
+    const node = element("select", { "aria-label": label, "data-key": key }, nodes);
     node.value = value;
+    let typing = 0; // when a key was last pressed
+    let timer = null;
+    const settle = () => {
+      clearTimeout(timer);
+      if (timer !== null) change(node.value);
+      timer = null;
+    };
+    node.addEventListener("keydown", (event) => {
+      typing = event.timeStamp;
+      if (event.key === "Tab" || event.key === "Enter") settle();
+    });
+    node.addEventListener("change", (event) => {
+      clearTimeout(timer);
+      timer = setTimeout(settle, event.timeStamp - typing < 1000 ? TYPING : 0);
+    });
     return node;
   }
 
-  /** A set of things: one that is named, or all that meet conditions. */
-  things(node, replace, word = null) {
-    const named = node.op === "entity";
-    const kind = this.select("Which things", [["named", "the thing"], ["described", word === "that" ? "that …" : "anything that …"]],
-      named ? "named" : "described", (wanted) => {
-        const other = node.other ?? (wanted === "named" ? trees.noThing() : trees.noConditions());
-        other.other = node; // what was there comes back when the choice does
-        this.edit(() => replace(other), other, wanted === "named" ? "name" : "add");
-      }, keyOf(node, "kind"));
-    return [kind, named ? this.thing(node) : this.conditions(node)];
+  /** A text field whose every change is written into the draft by `write`. */
+  field(label, value, className, key, write) {
+    const node = element("input", {
+      type: "text", class: className, "aria-label": label, value, autocomplete: "off", spellcheck: "false",
+      size: Math.max(8, value.length), "data-key": key,
+      oninput: () => {
+        node.removeAttribute("aria-invalid");
+        write(node.value);
+        this.changed(this.draft);
+      },
+    });
+    return node;
   }
 
-  /** One thing, by name. `context` narrows the choices to what a relation leads to. */
-  thing(node, context = {}) {
+  /** A set of things: one that is named, or all that meet conditions; the list of names offers to describe it instead. */
+  things(node, replace, root = false) {
+    const turn = (wanted) => {
+      const other = node.other ?? (wanted === "named" ? trees.noThing() : trees.noConditions());
+      other.other = node; // what was there comes back when the choice does
+      this.edit(() => replace(other), other, wanted === "named" ? "name" : "add");
+    };
+    if (node.op === "entity") return [this.thing(node, () => turn("described"))];
+    const words = [["described", root ? "that …" : "anything that …"], ["named", "a thing by its name"]];
+    return [this.select("Which things", words, "described", turn, keyOf(node, "kind")), this.conditions(node)];
+  }
+
+  /** One thing, by name; `describe` turns it into all that meet conditions. */
+  thing(node, describe = null) {
+    const instead = describe && { choices: [{ label: "anything that …", detail: "describe it", instead: describe }] };
     return combobox({
       label: "Name of the thing", placeholder: "name of a thing", key: keyOf(node, "name"),
       className: node.name === null ? "open" : "", value: node.label || node.typed || "",
-      find: (text) => choicesOf("entity", text, this.contextOf(node) ?? context),
-      choose: ({ name, label }) => this.edit(() => Object.assign(node, { name, label, typed: null }), node, "name"),
-      typed: (text) => this.edit(() => Object.assign(node, { name: null, label: "", typed: text })),
+      find: async (text) => {
+        const found = await choicesOf("entity", text);
+        return text ? [...found, instead].filter(Boolean) : [instead, ...found].filter(Boolean);
+      },
+      ...this.naming(node, "name", ({ name, label }) => ({ name, label })),
     });
   }
 
-  /** The relation that a named thing stands under, which tells what things make sense there. */
-  contextOf(node) {
-    const find = (parent) => {
-      if (parent.op === "follow" && parent.of === node && parent.relation !== null) return parent;
-      return [parent.of, ...(parent.parts ?? [])].filter(Boolean).map(find).find(Boolean);
+  /** What happens when the name of a node is chosen, or typed and left: then nothing is drawn anew, for the focus moves on. */
+  naming(node, part, fields) {
+    return {
+      choose: (choice) => this.edit(() => Object.assign(node, fields(choice), { typed: null }), node, part),
+      left: (text, choice) => {
+        Object.assign(node, choice ? { ...fields(choice), typed: null } : { [part]: null, label: "", typed: text });
+        this.changed(this.draft);
+      },
     };
-    const parent = find(this.draft.tree);
-    return parent && { relation: parent.relation, inverse: parent.inverse };
   }
 
   /** A list of conditions that all hold (or any, for an `or`), and a field to add one. */
   conditions(node) {
     const any = node.op === "or";
+    const some = node.parts.length > 0;
+    const add = combobox({
+      label: some ? "Add another condition" : "Add a condition", key: keyOf(node, "add"), className: some ? "adding" : "adding open",
+      placeholder: some ? "+ condition" : "choose a condition …",
+      find: (text) => conditionsFor(any ? null : node, text, any),
+      value: node.typed ?? "",
+      choose: (choice) => this.add(node, choice),
+      left: (text) => {
+        node.typed = text;
+        this.changed(this.draft);
+      },
+    });
+    return this.list(node, any, "condition", (part) => this.condition(part), add);
+  }
+
+  /** The parts of an `and` or `or`, each with a button that removes it, and a control that adds one. */
+  list(node, any, noun, editor, add) {
     const items = node.parts.map((part, place) => {
-      const replace = (other) => { node.parts[place] = other; };
+      const joint = node.parts.length > 1 && element("span", { class: "word joint" }, place === 0 ? "" : any ? "or" : "and");
       const remove = element("button", {
-        type: "button", class: "remove", "aria-label": "Remove this condition", title: "Remove this condition",
+        type: "button", class: "remove", "aria-label": `Remove this ${noun}`, title: `Remove this ${noun}`,
         onclick: () => this.edit(() => node.parts.splice(place, 1), node, "add"),
       }, "✕");
-      const word = place === 0 ? null : element("span", { class: "word joint" }, any ? "or" : "and");
-      return element("li", {}, word, element("div", { class: "condition" }, this.condition(part, replace)), remove);
+      return element("li", {}, joint, element("div", { class: "condition" }, editor(part, place)), remove);
     });
-    const add = element("li", { class: "add" }, combobox({
-      label: items.length ? "Add another condition" : "Add a condition", key: keyOf(node, "add"), className: items.length ? "adding" : "adding open",
-      placeholder: items.length ? "add a condition …" : "choose a condition …",
-      find: (text) => conditionsFor(any ? null : node, text, any),
-      choose: (choice) => this.add(node, choice),
-      typed: () => this.render(),
-    }));
-    return element("ul", { class: "conditions", "aria-label": any ? "any of these conditions" : "all of these conditions" }, items, add);
+    const label = `${any ? "any" : "all"} of these ${noun}s`;
+    return element("ul", { class: "conditions", "aria-label": label }, items, element("li", { class: "add" }, add));
   }
 
   /** Add the condition that was chosen from the menu, and go to what it needs next. */
   add(node, choice) {
-    const added = choice.make(this.info);
+    const added = choice.make(this.usualComparison);
     let [next, part] = [added, "add"];
     if (added.op === "entity") part = "name";
     if (added.op === "follow") [next, part] = [added.of, "name"];
     if (added.op === "having_value") [next, part] = [added.of, "comparison"];
     if (added.op === "not") next = added.of;
+    node.typed = null;
     this.edit(() => node.parts.push(added), next, part);
   }
 
-  condition(node, replace) {
+  condition(node) {
     const word = (text) => element("span", { class: "word" }, text);
     switch (node.op) {
       case "entity":
@@ -163,12 +212,17 @@ export class Builder {
         return [this.relation(node), ...this.things(node.of, (of) => { node.of = of; })];
       case "having_value":
         return [word("whose"), this.attribute(node), word("is"),
-          ...[numbersEditor(this, node.of, (of) => { node.of = of; }, node.units ?? [], node)].flat()];
+          ...boundEditor(this, node.of, (of) => { node.of = of; }, node)];
       case "not":
         return [word("is not"), ...this.things(node.of, (of) => { node.of = of; })];
       default:
-        return [word(node.op === "or" ? "any of these" : "all of these"), this.conditions(node, replace)];
+        return [word(node.op === "or" ? "any of these" : "all of these"), this.conditions(node)];
     }
+  }
+
+  /** The units that an attribute is measured in, where they are known. */
+  unitsOf(node) {
+    return node.units ?? this.info.unitsOf.get(node.attribute) ?? [];
   }
 
   relation(node) {
@@ -177,9 +231,7 @@ export class Builder {
       label: "Relation", placeholder: "relation", value: words, key: keyOf(node, "relation"),
       className: node.relation === null ? "open" : "",
       find: (text) => choicesOf("relation", text),
-      choose: ({ name, shortLabel, phrase, inverse }) => this.edit(
-        () => Object.assign(node, { relation: name, label: shortLabel, phrase, inverse, typed: null }), node, "relation"),
-      typed: (text) => this.edit(() => Object.assign(node, { relation: null, typed: text })),
+      ...this.naming(node, "relation", ({ name, shortLabel, phrase, inverse }) => ({ relation: name, label: shortLabel, phrase, inverse })),
     });
   }
 
@@ -187,10 +239,8 @@ export class Builder {
     return combobox({
       label: "Attribute", placeholder: "attribute", value: node.attribute === null ? node.typed ?? "" : node.label,
       key: keyOf(node, "attribute"), className: node.attribute === null ? "open" : "",
-      find: (text) => choicesOf("attribute", text, {}, measuredIn),
-      choose: ({ name, label, units }) => this.edit(
-        () => Object.assign(node, { attribute: name, label, units, typed: null }), node, "attribute"),
-      typed: (text) => this.edit(() => Object.assign(node, { attribute: null, label: "", typed: text })),
+      find: (text) => choicesOf("attribute", text, measuredIn),
+      ...this.naming(node, "attribute", ({ name, label, units }) => ({ attribute: name, label, units })),
     });
   }
 }

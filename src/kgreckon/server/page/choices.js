@@ -16,8 +16,8 @@ function attributeChoice(attribute) {
 }
 
 /** Names of a kind that begin with or contain `text`. Attributes only of a unit in `measuredIn`, where it is given. */
-export async function choicesOf(kind, text, context = {}, measuredIn = null) {
-  const { names } = await api.names(kind, text, context);
+export async function choicesOf(kind, text, measuredIn = null) {
+  const { names } = await api.names(kind, text);
   if (kind === "relation") return [{ choices: names.map(relationChoice) }];
   if (kind === "entity") return [{ choices: names }];
   const fitting = names.filter(({ units }) => !measuredIn?.length || !units?.length || units.some((unit) => measuredIn.includes(unit)));
@@ -37,10 +37,8 @@ function logic(text, any) {
 const makeFollow = (relation) => ({ ...relationChoice(relation), make: () => trees.follow(relation) });
 
 function makeHavingValue(attribute) {
-  const make = ({ comparisons }) => {
-    const usual = comparisons.find(({ name }) => name === "GreaterThan") ?? comparisons[0];
-    return trees.havingValue(attribute, trees.compare(usual, trees.noNumber(attribute.units?.[0] ?? null)));
-  };
+  const make = (comparison) =>
+    trees.havingValue(attribute, trees.compare(comparison, trees.noNumber(attribute.units?.[0] ?? null)));
   return { ...attributeChoice(attribute), shown: `${attribute.label} is …`, make };
 }
 
@@ -59,7 +57,8 @@ const merged = (one, other) => [...new Map([...other, ...one].map((item) => [ide
 /** The conditions to add to `list`: what the things asked for so far are known by, then whatever matches the text. */
 export async function conditionsFor(list, text, any) {
   const fitting = await api.complete(answerable(list)).catch(() => api.complete(null));
-  let { relations = [], attributes = [] } = fitting;
+  let { attributes = [] } = fitting;
+  let relations = (fitting.relations ?? []).map((relation) => ({ ...relation, inverse: !relation.inverse })); // a condition leads back to the things
   if (text) {
     const [byRelation, byAttribute] = await Promise.all([api.names("relation", text), api.names("attribute", text)]);
     relations = merged(relations.filter(contains(text)), byRelation.names);

@@ -6,9 +6,10 @@ let made = 0;
 
 /**
  * `find(text)` gives groups of choices, now or later: `[{title, choices: [{label, detail, ...}]}]`.
- * `choose(choice)` is called when one is picked; `typed(text)` when the field is left with a text that was not picked.
+ * `choose(choice)` is called when one is picked (or its own `instead`, where it has one), and `left(text, choice)` when the
+ * field is left with another text than before, with the choice of just that name, if there is one.
  */
-export function combobox({ label, value = "", placeholder = "", key = null, className = "", find, choose, typed = null }) {
+export function combobox({ label, value = "", placeholder = "", key = null, className = "", find, choose, left }) {
   const number = ++made;
   const list = element("div", { role: "listbox", id: `choices-${number}`, class: "choices", "aria-label": label, hidden: true });
   const input = element("input", {
@@ -16,6 +17,7 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     "aria-controls": list.id, autocomplete: "off", autocapitalize: "off", spellcheck: "false", enterkeyhint: "done",
     placeholder, value, "data-key": key, size: Math.max(8, (value || placeholder).length),
   });
+  const whole = element("div", { class: `combobox ${className}` }, input, list);
   let options = []; // the elements of the choices on show
   let active = -1;
   let asked = 0; // the latest search; answers to earlier ones are dropped
@@ -43,7 +45,7 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     settled = choice.label;
     input.value = choice.label;
     close();
-    choose(choice);
+    (choice.instead ?? choose)(choice);
   }
 
   function show(groups) {
@@ -88,6 +90,7 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
 
   let timer = null;
   input.addEventListener("input", () => {
+    input.removeAttribute("aria-invalid");
     clearTimeout(timer);
     timer = setTimeout(() => search(input.value.trim(), input.value.trim() !== ""), 120);
   });
@@ -99,7 +102,10 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     close();
     if (input.value === settled) return;
     settled = input.value;
-    typed?.(input.value.trim());
+    const text = settled.trim();
+    const named = options.find(({ choice }) => !choice.instead && choice.label.toLowerCase() === text.toLowerCase());
+    whole.classList.toggle("open", !named);
+    left(text, named?.choice ?? null);
   });
   input.addEventListener("keydown", async (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -123,5 +129,5 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
       close();
     }
   });
-  return element("div", { class: `combobox ${className}` }, input, list);
+  return whole;
 }

@@ -4,6 +4,7 @@ import { drawn } from "./elements.js";
 import { simplified } from "./tree.js";
 
 const ROW = 46;
+const SMALLEST = 0.72; // a wide drawing shrinks so far, then it scrolls
 const BEND = 34; // where an edge turns towards the node it leads to
 const pen = document.createElement("canvas").getContext("2d");
 
@@ -37,12 +38,18 @@ function graphOf(node) {
     case "compare":
       return { kind: "numbers", edges: [{ label: node.label || node.comparison, comparison: true, from: graphOf(node.of) }] };
     case "not":
-      return { kind: "logic", text: "not", edges: [{ label: "", from: graphOf(node.of) }] };
+      return { kind: "logic", text: "not", edges: [edgeFrom(node.of)] };
     default: {
-      const edges = node.parts.map((part) => ({ label: "", from: graphOf(part) }));
+      const edges = node.parts.map(edgeFrom);
       return edges.length ? { kind: "logic", text: node.op, edges } : { kind: "entity", text: "?", open: true, edges };
     }
   }
+}
+
+/** The edge of one part of an intersection, union or negation: a step leads there at once, anything else by a plain edge. */
+function edgeFrom(part) {
+  const graph = graphOf(part);
+  return graph.edges.length === 1 && graph.kind !== "logic" ? graph.edges[0] : { label: "", from: graph };
 }
 
 /** Give every node its depth and its row; returns the number of rows. */
@@ -119,7 +126,9 @@ export function drawing(draft, words) {
   const rows = place(root);
   const width = spread(root);
   const nodes = all(root);
-  const svg = drawn("svg", { viewBox: `0 0 ${width} ${rows * ROW + 8}`, width, height: rows * ROW + 8, role: "img", "aria-label": words || "an unfinished question" });
+  const height = rows * ROW + 8;
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": words || "an unfinished question" });
+  svg.style.minWidth = `${Math.round(width * SMALLEST)}px`;
   svg.append(...nodes.flatMap((node) => node.edges.flatMap((edge) => edgeShapes(edge, node))).filter(Boolean));
   svg.append(...nodes.flatMap((node) => nodeShapes(node, node === root)));
   return svg;

@@ -5,6 +5,7 @@ import { element } from "./elements.js";
 import { measured, percent, withUnit } from "./numerals.js";
 
 const dialog = document.getElementById("entity");
+const title = document.getElementById("entity-name");
 const content = document.getElementById("entity-content");
 dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 
@@ -37,12 +38,14 @@ function factList(name, facts) {
 /** Show the thing of this name. */
 export async function showEntity(name) {
   if (!dialog.open) dialog.showModal();
-  content.replaceChildren(element("h2", { id: "entity-name" }, "…"));
+  title.textContent = "…";
+  content.replaceChildren();
   try {
     const found = await api.entity(name);
     const predicted = found.predicted ?? [];
+    title.textContent = found.label;
+    dialog.scrollTop = 0;
     content.replaceChildren(...[
-      element("h2", { id: "entity-name", tabindex: "-1" }, found.label),
       found.label === found.name ? null : element("p", { class: "quiet" }, found.name),
       table("Values", ["attribute", "value"], found.values.map(({ label, value, unit }) => [label, withUnit(value, unit)])),
       table("Predicted values: the graph does not state them", ["attribute", "estimate", "90 % interval", "chance that there is one"],
@@ -53,6 +56,7 @@ export async function showEntity(name) {
       found.facts.length >= 100 ? element("p", { class: "quiet" }, "Only the first 100 facts are shown.") : null,
     ].filter(Boolean));
   } catch (problem) {
-    content.replaceChildren(element("h2", { id: "entity-name" }, name), element("p", { class: "problem", role: "alert" }, problem.message));
+    title.textContent = name;
+    content.replaceChildren(element("p", { class: "problem", role: "alert" }, problem.message));
   }
 }

@@ -39,7 +39,7 @@ function ticksOf({ edges, log, unit }, width) {
 function bars(distribution, at, masses, style) {
   const highest = Math.max(...masses, 1e-12);
   return masses.map((mass, place) => {
-    if (!mass) return null;
+    if (mass < highest / 500 && (mass === 0 || style.endsWith("answer"))) return null; // a trace of a chance is no answer
     const [left, right] = [at(distribution.edges[place]), at(distribution.edges[place + 1])];
     const height = Math.max(1.5, (mass / highest) * (FLOOR - 14));
     return drawn("rect", { class: style, x: left + 0.5, y: FLOOR - height, width: Math.max(1, right - left - 1), height });

@@ -16,14 +16,14 @@ const addressOf = (text) => (text ? PREFIX + encodeURIComponent(text) : location
 
 /**
  * Let the address follow the question. A question that was asked stays in the history; one that is being edited is replaced
- * by its next edit.
+ * by its next edit; `arriving` is a question that came from the address, which has its place there already.
  */
-export function remember(text, asked) {
+export function remember(text, asked, arriving = false) {
   if (text === questionInAddress()) {
     if (asked && history.state?.asked !== true) history.replaceState({ asked }, "");
     return;
   }
-  const replace = history.state?.asked === false;
+  const replace = arriving || history.state?.asked === false;
   history[replace ? "replaceState" : "pushState"]({ asked }, "", addressOf(text));
 }
 

@@ -11,14 +11,16 @@ import { Question } from "./question.js";
 import { tabs } from "./tabs.js";
 
 const FIRST = 20; // answers at first; "show more" asks for more
+const MORE_COMPARISONS = [{ name: "x >= y", label: "at least" }, { name: "x <= y", label: "at most" }]; // not of the paper
 const part = (id) => document.getElementById(id);
 
 const question = new Question();
 const chooseTab = tabs(part("tabs"));
-let info = { comparisons: [], units: [], examples: [], has_map: false, limits: {} };
+let info = { comparisons: [], units: [], examples: [], has_map: false, limits: {}, unitsOf: new Map() };
 let builder = null;
 let answered = null; // the question, in the paper's notation, whose answers are on show
 let asking = 0;
+let arriving = false; // from a link, or back and forward
 
 // ---------------------------------------------------------------------------------------------------- the question
 
@@ -39,15 +41,17 @@ function showQuestion() {
   part("question-problem").replaceChildren(...(problems.builder ? [element("p", {}, problems.builder.message)] : []));
   part("copy-link").disabled = !question.inStep;
   part("copied").textContent = "";
+  if (begun && part("drawing").hidden) part("examples").open = false;
   part("drawing").hidden = !begun;
   if (begun) part("drawing-area").replaceChildren(drawing(question.draft, unfinished ? "" : question.words));
   markStale(!question.inStep || question.canonical !== answered);
-  if (question.inStep) remember(question.canonical, question.canonical === answered);
+  if (question.inStep) remember(question.canonical, question.canonical === answered, arriving);
 }
 
 function tellWhatLacks(lacking) {
   chooseTab("tab-builder");
   const lines = [...new Set(lacking.map(({ words }) => words))];
+  part("words").textContent = "";
   part("question-problem").replaceChildren(element("p", {}, `Not finished yet: ${lines.join("; ")}.`));
   builder.markLacking(lacking);
 }
@@ -103,9 +107,13 @@ async function arrive(text, asked) {
     question.clear();
     builder.show(question.draft);
     answered = null;
+    part("examples").open = true;
     return clearAnswers();
   }
+  part("examples").open = false;
+  arriving = text === questionInAddress();
   await question.read(text);
+  arriving = false;
   if (question.problems.paper) chooseTab("tab-paper");
   if (asked) await ask();
 }
@@ -117,8 +125,9 @@ function showExamples(examples) {
   const buttons = examples.map(({ words, query }) => element("li", {}, element("button", {
     type: "button", onclick: () => { chooseTab("tab-builder"); arrive(query, true); },
   }, words)));
-  part("examples").replaceChildren(element("span", { class: "quiet" }, "Try"), element("ul", {}, buttons));
+  part("examples").replaceChildren(element("summary", {}, "Example questions"), element("ul", {}, buttons));
   part("examples").hidden = false;
+  part("examples").open = !questionInAddress();
 }
 
 function showAbout({ model, graph, version }) {
@@ -138,6 +147,9 @@ async function copyLink() {
 async function start() {
   try {
     info = { ...info, ...(await api.info()) };
+    if (info.model === "reckoner" || info.model === "exact") info.comparisons = [...info.comparisons, ...MORE_COMPARISONS];
+    const { names } = await api.names("attribute", "", 100);
+    info.unitsOf = new Map(names.map(({ name, units }) => [name, units]));
     showAbout(info);
     showExamples(info.examples);
   } catch (problem) {

@@ -42,10 +42,16 @@ function conditionDraft(tree) {
 }
 
 function numbersDraft(tree) {
-  if (tree.op === "number") return { ...tree, text: String(tree.label ?? tree.value) };
+  if (tree.op === "number") return { ...tree, text: writtenNumber(tree) };
   if (tree.op === "value_of") return { ...tree, of: thingsDraft(tree.of) };
   if (tree.parts) return { ...tree, parts: tree.parts.map(numbersDraft) };
   return { ...tree, of: numbersDraft(tree.of) };
+}
+
+/** A number as it is typed, a date as a date; its unit stands beside it. */
+function writtenNumber({ value, label, unit }) {
+  if (!label) return String(value);
+  return unit && label.endsWith(` ${unit}`) ? label.slice(0, -unit.length - 1) : label;
 }
 
 const FORMULA = /^x\s*(<=|>=|!=|<|>|=)\s*-?[\d.eE]*\s*[*·]?\s*y(\s*[-+]\s*[\d.eE]+)?(\s+within\s+[\d.eE]+)?$/;
@@ -68,13 +74,13 @@ export function lacks(node, sort = "entities") {
     }
     case "compare": {
       const readable = !/[^A-Za-z]/.test(node.comparison) ? node.comparison !== "" : FORMULA.test(node.comparison.trim());
-      const missing = readable ? [] : own("comparison", `“${node.comparison}” is no formula such as x > 2y + 3`);
+      const missing = readable ? [] : own("formula", `“${node.comparison}” is no formula such as x > 2y + 3`);
       return [...missing, ...lacks(node.of, "numbers")];
     }
     case "not":
       return lacks(node.of, sort);
     default: {
-      const missing = node.parts.length ? [] : own("add", sort === "entities" ? "add a condition" : "add a number");
+      const missing = node.parts.length && !typed ? [] : own("add", typed ?? (sort === "entities" ? "add a condition" : "add a number"));
       return [...missing, ...node.parts.flatMap((part) => lacks(part, sort))];
     }
   }

@@ -1,0 +1,599 @@
+"""The page in a real browser, against a real server over a small run: what a person does with it."""
+
+import re
+import shutil
+import socket
+import threading
+import time
+from urllib.parse import quote, unquote, urlsplit
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None:
+    pytest.skip("there is no chromium on this machine", allow_module_level=True)
+
+import uvicorn  # noqa: E402
+
+from kgreckon.benchmark import BuildSettings, build  # noqa: E402
+from kgreckon.exact import ask  # noqa: E402
+from kgreckon.query.paper import parse  # noqa: E402
+from kgreckon.server.application import application  # noqa: E402
+from kgreckon.server.gate import Gate  # noqa: E402
+from kgreckon.server.limits import Limits  # noqa: E402
+from kgreckon.server.running import config, open_service  # noqa: E402
+from kgreckon.training import choose_settings, train  # noqa: E402
+from small_world import small_world  # noqa: E402
+
+expect = sync_api.expect
+expect.set_options(timeout=15_000)
+
+CAPITALS = "(rp,(^capital_of),(rp,(^borders),(e,(France))))"
+LARGE = "(i,(rp,(^is_a),(e,(Country))),(rap,(population),(np,(TwiceGreaterThan),(ap,(population),(e,(France))))))"
+NUMBERS = "(ap,(population),(rp,(^capital_of),(rp,(^borders),(e,(Norway)))))"
+# Every operator, in places where the menus have no sentence for it too.
+ALL_KINDS = [
+    CAPITALS,
+    LARGE,
+    NUMBERS,
+    "(e,(Japan))",
+    "(rp,(speaks),(u,(e,(France)),(e,(Japan))))",
+    "(rap,(area),(nv,(1000)))",
+    "(rap,(area),(np,(x > 2y + 3),(ap,(area),(i,(rp,(^is_a),(e,(Country))),(n,(e,(Norway)))))))",
+    "(rap,(population),(i,(np,(GreaterThan),(nv,(1000000))),(np,(x <= y),(nv,(2000000)))))",
+    "(rap,(population),(np,(SmallerThan),(np,(TwiceEqualTo),(u,(nv,(7)),(n,(ap,(population),(e,(Norway))))))))",
+    "(n,(i,(rp,(^is_a),(e,(City))),(u,(e,(Tokyo)),(i,(rp,(^in_country),(e,(Norway))),(n,(e,(Oslo)))))))",
+    "(u,(ap,(latitude),(e,(Tokyo))),(np,(EqualTo),(nv,(60 degrees))))",
+]
+
+
+# ------------------------------------------------------------------------------------------------------- fixtures
+
+
+@pytest.fixture(scope="module")
+def graph(world_graph):
+    return small_world(world_graph, "Japan", "Norway")
+
+
+@pytest.fixture(scope="module")
+def address(graph, tmp_path_factory):
+    """Where a server answers for a run that was trained for seconds."""
+    folder = tmp_path_factory.mktemp("page")
+    few = {"rank": 16, "epochs": 4, "batch_size": 256, "heads": 32, "validation_queries": 2, "device": "cpu"}
+    run = train(
+        build(graph, folder / "benchmark", BuildSettings.choose(graph, queries=20)),
+        folder / "run",
+        choose_settings({"model": "reckoner", **few}),
+    )
+    limits = Limits()
+    service = open_service(run.folder, limits)
+    service.warm_up()
+    listening = socket.create_server(("127.0.0.1", 0))
+    host = f"127.0.0.1:{listening.getsockname()[1]}"
+    server = uvicorn.Server(config(application(service, Gate(limits, 1), {"127.0.0.1"}), limits))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://{host}/"
+    server.should_exit = True
+    thread.join()
+    listening.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Opens the page; afterwards, nothing was complained about and nothing was asked of another host."""
+    contexts, complaints, elsewhere = [], [], []
+
+    def open_page(question=None, refusals_expected=False, **options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        page = context.new_page()
+
+        def heard(message):
+            refusal = message.text.startswith("Failed to load resource")
+            if message.type in ("error", "warning") and not (refusal and refusals_expected):
+                complaints.append(message.text)
+
+        page.on("console", heard)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: elsewhere.append(request.url) if not same_host(request.url) else None)
+        page.goto(address + (f"#q={quote(question)}" if question else ""))
+        expect(page.locator("#about")).to_contain_text("things")
+        if question:
+            expect(page.locator("#status")).not_to_have_text(re.compile("will be here|Asking"))
+        return page
+
+    def same_host(url):
+        return urlsplit(url).netloc == urlsplit(address).netloc
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert elsewhere == []
+
+
+@pytest.fixture
+def proved(graph):
+    """The labels of what the graph proves."""
+    names = graph.vocabulary
+    return lambda text: {names.entity_label(entity) for entity in ask(graph, parse(text, names)).tolist()}
+
+
+def tab_to(page, name, most=60):
+    """Press Tab until the control of this name has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if re.search(name, focused(page)):
+            return
+    raise AssertionError(f"Tab never reaches {name!r}")
+
+
+def focused(page):
+    """The accessible name of what has the focus, as far as this page gives names."""
+    return page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent || ''")
+
+
+def choose(page, text, option):
+    """Type into the field that has the focus, and take an option with the arrows."""
+    page.keyboard.type(text)
+    wanted = page.get_by_role("option", name=option).first
+    expect(wanted).to_be_visible()
+    for _ in range(30):
+        if wanted.get_attribute("aria-selected") == "true":
+            break
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+
+
+def answers(page, state="observed"):
+    expect(page.locator("#status")).to_contain_text("The graph proves")
+    return set(page.locator(f"#answers li.{state} .name").all_inner_texts())
+
+
+# -------------------------------------------------------------------------------------------------- asking by menu
+
+
+def test_a_question_is_built_asked_and_explained_with_the_keyboard_alone(visit, proved):
+    page = visit()
+    tab_to(page, "^Add a condition")
+    choose(page, "capital", re.compile("^is the capital of …"))
+    expect(page.get_by_role("combobox", name="Name of the thing")).to_be_focused()
+    choose(page, "fra", re.compile("^anything that …"))
+    expect(page.get_by_role("combobox", name="Add a condition")).to_be_focused()
+    choose(page, "bord", re.compile("^borders …"))
+    choose(page, "fran", re.compile("^France"))
+    expect(page.locator("#words")).to_contain_text("borders France")
+    tab_to(page, "^Add another condition")
+    tab_to(page, "^Add another condition")  # the second list is that of the whole question
+    choose(page, "popul", re.compile("^population is …"))
+    expect(page.get_by_role("combobox", name="Comparison")).to_be_focused()
+    page.keyboard.type("less")
+    tab_to(page, "^Number$")
+    page.keyboard.type("1,000,000")
+    page.keyboard.press("Enter")
+    question = f"(i,{CAPITALS},(rap,(population),(np,(SmallerThan),(nv,(1000000 persons)))))"
+    assert answers(page) == proved(question) != set()
+    assert unquote(urlsplit(page.url).fragment) == f"q={question}"
+    tab_to(page, "^Why\\?", most=200)
+    page.keyboard.press("Enter")
+    reasons = page.locator("#answers .reasons").first
+    expect(reasons).to_contain_text("borders")
+    expect(reasons).to_contain_text("population")
+    page.keyboard.press("Enter")
+    expect(reasons).to_be_hidden()
+
+
+def test_the_menu_offers_what_the_things_asked_for_are_known_by(visit):
+    page = visit("(rp,(^is_a),(e,(Country)))")
+    page.get_by_role("combobox", name="Add another condition").click()
+    options = page.get_by_role("option")
+    expect(options.filter(has_text="borders …").first).to_be_visible()
+    offered = options.all_inner_texts()
+    assert any(text.startswith("literacy is …") for text in offered)
+    assert not any(text.startswith("serves …") for text in offered)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("listbox")).to_have_count(0)
+
+
+def test_conditions_are_removed_and_alternatives_are_grouped(visit, proved):
+    page = visit(LARGE)
+    page.get_by_role("button", name="Remove this condition").last.click()
+    expect(page.locator("#paper")).to_have_value("(rp,(^is_a),(e,(Country)))")
+    page.get_by_role("combobox", name="Add another condition").focus()
+    choose(page, "any", re.compile("^any of"))
+    for text in ("Norw", "Jap"):
+        page.get_by_role("combobox", name=re.compile("^Add a(nother)? condition")).first.focus()
+        choose(page, "bord" if text == "Norw" else "is the thing", re.compile("^(borders …|is the thing …)"))
+        choose(page, text, re.compile("^(Norway|Japan)"))
+    page.get_by_role("button", name="Ask").click()
+    question = "(i,(rp,(^is_a),(e,(Country))),(u,(rp,(^borders),(e,(Norway))),(e,(Japan))))"
+    expect(page.locator("#paper")).to_have_value(question)
+    assert answers(page) == proved(question)
+
+
+def test_an_unfinished_question_is_kept_and_ask_tells_what_is_missing(visit):
+    page = visit(LARGE)
+    answers(page)
+    before = page.locator("#sparql").input_value()
+    page.get_by_role("combobox", name="Add another condition").focus()
+    choose(page, "speaks", re.compile("^speaks …"))
+    page.keyboard.type("nothing so called")
+    page.get_by_role("button", name="Ask").click()
+    problem = page.locator("#question-problem")
+    expect(problem).to_contain_text("“nothing so called” is not chosen from the list")
+    assert focused(page) == "Name of the thing"
+    assert page.evaluate("document.activeElement.value") == "nothing so called"
+    assert page.evaluate("document.activeElement.getAttribute('aria-invalid')") == "true"
+    assert page.locator("#sparql").input_value() == before
+    assert page.get_by_role("button", name="Remove this condition").count() == 3
+    page.get_by_role("button", name="Remove this condition").last.click()
+    expect(problem).to_be_empty()
+    expect(page.locator("#paper")).to_have_value(LARGE)
+
+
+def test_numbers_are_asked_of_the_things_described_so_far(visit, graph):
+    page = visit("(rp,(^capital_of),(rp,(^borders),(e,(Norway))))")
+    page.get_by_label("What you look for").select_option("numbers")
+    page.get_by_role("combobox", name="Attribute").focus()
+    choose(page, "popul", re.compile("^population"))
+    expect(page.locator("#paper")).to_have_value(NUMBERS)
+    page.get_by_role("button", name="Ask").click()
+    rows = ask(graph, parse(NUMBERS, graph.vocabulary)).tolist()
+    assert answers(page) == {f"{graph.values.number_at(row)[0]:,.0f} persons" for row in rows}
+    expect(page.locator(".histogram figcaption")).to_contain_text("where the answers are")
+    assert page.locator(".histogram .bar.answer").count() > 0
+    page.get_by_label("What you look for").select_option("entities")
+    expect(page.locator("#paper")).to_have_value("(rp,(^capital_of),(rp,(^borders),(e,(Norway))))")
+
+
+# ------------------------------------------------------------------------------------------------ three forms in step
+
+
+def test_typed_sparql_is_followed_by_the_notation_the_menus_and_the_drawing(visit, proved):
+    page = visit(CAPITALS)
+    sparql = page.locator("#sparql").input_value()
+    page.get_by_role("tab", name="SPARQL").click()
+    page.locator("#sparql").fill(sparql.replace("France", "Norway"))
+    expect(page.locator("#paper")).to_have_value(CAPITALS.replace("France", "Norway"))
+    expect(page.locator("#results")).to_have_class("stale")
+    page.get_by_role("tab", name="Menus").click()
+    expect(page.get_by_role("combobox", name="Name of the thing")).to_have_value("Norway")
+    expect(page.locator("#drawing svg")).to_contain_text("Norway")
+    page.locator("#ask").click()
+    assert answers(page) == proved(CAPITALS.replace("France", "Norway")) != set()
+
+
+def test_typed_notation_is_followed_by_sparql_and_the_menus(visit):
+    page = visit()
+    page.get_by_role("tab", name="Menus").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#paper")).to_be_visible()
+    page.locator("#paper").fill("(rap,(area),(np,(x > 2y + 3),(nv,(1000))))")
+    expect(page.locator("#sparql")).to_have_value(re.compile("SELECT"))
+    page.get_by_role("tab", name="Menus").click()
+    expect(page.get_by_label("Formula")).to_have_value("x > 2y + 3")
+    expect(page.get_by_role("textbox", name="Number", exact=True)).to_have_value("1000")
+
+
+def test_a_mistake_is_shown_beside_its_field_and_the_other_forms_stay(visit):
+    page = visit(CAPITALS, refusals_expected=True)
+    answers(page)
+    sparql = page.locator("#sparql").input_value()
+    page.get_by_role("tab", name="Paper’s notation").click()
+    page.locator("#paper").fill("(rp,(^capital_of),(e,(Frence)))")
+    expect(page.locator("#paper-problem")).to_contain_text("France")  # the server's suggestion
+    expect(page.locator("#paper")).to_have_attribute("aria-invalid", "true")
+    page.locator("#ask").click()
+    assert page.locator("#paper").input_value() == "(rp,(^capital_of),(e,(Frence)))"
+    assert page.locator("#sparql").input_value() == sparql
+    assert page.get_by_role("combobox", name="Name of the thing", include_hidden=True).input_value() == "France"
+    page.locator("#paper").fill("(rp,(^capital_of),(e,(France)))")
+    expect(page.locator("#paper-problem")).to_be_empty()
+    expect(page.locator("#paper")).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_the_menus_hold_every_question_and_give_it_back(visit):
+    page = visit()
+    for question in ALL_KINDS:
+        with page.expect_response("**/api/ask") as asked:
+            page.evaluate("question => { location.hash = `q=${encodeURIComponent(question)}`; }", question)
+        written = asked.value.json()["paper"]
+        expect(page.locator("#paper")).to_have_value(written)
+        page.locator("#paper").evaluate("field => { field.value = ''; }")  # what stands here next comes from the menus
+        with page.expect_request("**/api/translate") as request:
+            page.get_by_label("What you look for").dispatch_event("change")
+        assert request.value.post_data_json["query"]["op"]  # the tree, not a text
+        expect(page.locator("#paper")).to_have_value(written)
+        expect(page.locator("#question-problem")).to_be_empty()
+
+
+# -------------------------------------------------------------------------------------------- answers and what they say
+
+
+def test_observed_and_inferred_answers_differ_by_word_and_shape(visit, proved):
+    page = visit(CAPITALS)
+    assert answers(page) == proved(CAPITALS)
+    assert answers(page, "inferred")
+    assert set(page.locator("#answers .observed .badge").all_inner_texts()) == {"observed"}
+    assert set(page.locator("#answers .inferred .badge").all_inner_texts()) == {"inferred"}
+    shape = "node => getComputedStyle(node, '::before').borderRadius"
+    shapes = [page.locator(f"#answers .{state} .badge").first.evaluate(shape) for state in ("observed", "inferred")]
+    assert shapes[0] != shapes[1]
+    widths = page.locator("#answers .filled").evaluate_all("bars => bars.map(bar => parseFloat(bar.style.width))")
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_more_answers_are_shown_on_demand(visit, proved):
+    page = visit("(rp,(^is_a),(e,(Country)))")
+    answers(page)
+    assert page.locator("#answers > li").count() == 20
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator("#answers > li")).to_have_count(100)
+
+
+def test_places_are_marked_on_a_map_and_named_by_the_keyboard(visit):
+    page = visit(CAPITALS)
+    answers(page)
+    marks = page.locator("#map .place")
+    expect(marks.first).to_be_visible()
+    assert page.locator("#map circle.mark.observed").count() >= 5
+    assert page.locator("#map path.mark.inferred").count() >= 1
+    assert page.locator("#map .places").get_attribute("d").count("M") > 100
+    page.locator("#map .place[tabindex='0']").focus()
+    first = page.locator(".place-name").inner_text()
+    page.keyboard.press("ArrowRight")
+    second = page.locator(".place-name").inner_text()
+    assert first and second and first != second
+    page.keyboard.press("Enter")
+    expect(page.locator("#entity h2")).to_have_text(second.rsplit(",", 1)[0])
+
+
+def test_the_queried_range_is_shaded(visit):
+    page = visit(LARGE)
+    answers(page)
+    figure = page.locator(".histogram")
+    expect(figure).to_have_count(1)
+    expect(figure.locator("figcaption")).to_contain_text("asked for: from")
+    picture, shade = figure.locator("svg").bounding_box(), figure.locator(".range").bounding_box()
+    assert shade["x"] > picture["x"] + 20  # what is smaller is not asked for
+    assert shade["x"] + shade["width"] == pytest.approx(picture["x"] + picture["width"], abs=15)
+
+
+def test_an_answer_opens_with_its_facts_and_numbers(visit):
+    page = visit(CAPITALS)
+    answers(page)
+    button = page.get_by_role("button", name="Berlin", exact=True)
+    button.click()
+    dialog = page.get_by_role("dialog", name="Berlin")
+    expect(dialog.get_by_role("rowheader", name="population")).to_be_visible()
+    expect(dialog.locator("dt", has_text="is the capital of")).to_be_visible()
+    dialog.get_by_role("button", name="Germany").first.click()
+    expect(page.get_by_role("dialog", name="Germany")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(button).to_be_focused()
+
+
+def test_the_drawing_shows_anchors_edges_and_logic(visit):
+    page = visit(LARGE.replace("(e,(France))", "(u,(e,(France)),(n,(e,(Norway))))"))
+    drawing = page.locator("#drawing svg")
+    expect(drawing).to_be_visible()
+    texts = drawing.locator("text").all_text_contents()
+    assert {"France", "Norway", "Country", "population", "greater than twice", "and", "or", "not", "?"} <= set(texts)
+    places = {
+        text: drawing.locator("text", has_text=re.compile(rf"^{re.escape(text)}$")).bounding_box()["x"]
+        for text in ("France", "or", "?")
+    }
+    assert places["France"] < places["or"] < places["?"]
+
+
+def test_text_of_the_graph_is_never_markup(visit):
+    page = visit(CAPITALS)
+    answers(page)
+    hostile = "<img src=x onerror=alert(1)><b>bold</b>"
+
+    def answer(route):
+        found = route.fetch().json()
+        found["words"] = found["answers"][0]["label"] = hostile
+        route.fulfill(json=found)
+
+    page.route("**/api/ask", answer)
+    page.locator("#ask").click()
+    expect(page.locator("#answers .name").first).to_have_text(hostile)
+    assert page.locator("img, b").count() == 0
+
+
+# ------------------------------------------------------------------------------------------------- links and history
+
+
+def test_a_link_reproduces_the_question_and_its_answers(visit, address, proved):
+    page = visit(permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name=re.compile("^whatever is the capital of something that borders France")).click()
+    assert answers(page) == proved(CAPITALS)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#copied")).to_have_text("Link copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(address)
+    other = visit()
+    other.goto("about:blank")
+    other.goto(link)
+    assert answers(other) == proved(CAPITALS)
+    expect(other.get_by_role("combobox", name="Name of the thing")).to_have_value("France")
+
+
+def test_back_and_forward_go_through_the_questions(visit, proved):
+    page = visit(CAPITALS)
+    answers(page)
+    page.get_by_role("combobox", name="Name of the thing").focus()
+    choose(page, "norw", re.compile("^Norway"))
+    norwegian = CAPITALS.replace("France", "Norway")
+    expect(page.locator("#paper")).to_have_value(norwegian)
+    page.locator("#ask").click()
+    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(norwegian)))
+    page.go_back()
+    expect(page.locator("#paper")).to_have_value(CAPITALS)
+    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(CAPITALS)))
+    page.go_forward()
+    expect(page.locator("#paper")).to_have_value(norwegian)
+    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(norwegian)))
+
+
+# ------------------------------------------------------------------------------------------------------------ failures
+
+
+def test_a_wrong_question_in_a_link_is_told_and_kept(visit):
+    page = visit("(ap,(latitud),(e,(Japan)))", refusals_expected=True)
+    expect(page.locator("#paper-problem")).to_contain_text("did you mean 'latitude'")
+    expect(page.locator("#paper")).to_be_visible()
+    expect(page.locator("#paper")).to_have_value("(ap,(latitud),(e,(Japan)))")
+
+
+def test_what_the_server_refuses_is_told_beside_the_menus(visit):
+    page = visit(LARGE, refusals_expected=True)
+    answers(page)
+    page.get_by_role("combobox", name="Attribute").first.focus()
+    choose(page, "area", re.compile("^area"))
+    expect(page.locator("#question-problem")).to_contain_text("they cannot be compared")
+    assert "population" in page.locator("#paper").input_value()  # the other forms stay
+    compared = page.get_by_role("combobox", name="Attribute").last
+    compared.focus()
+    page.keyboard.press("ArrowDown")
+    offered = page.get_by_role("listbox").get_by_role("option")
+    expect(offered.first).to_be_visible()
+    assert all("square kilometres" in text for text in offered.all_inner_texts())  # only what is measured alike
+    page.keyboard.press("Enter")
+    expect(page.locator("#question-problem")).to_be_empty()
+    expect(page.locator("#paper")).to_have_value(LARGE.replace("population", "area"))
+
+
+def test_a_busy_server_is_told_and_asked_again(visit, proved):
+    page = visit(CAPITALS, refusals_expected=True)
+    answers(page)
+    busy = {"status": 503, "headers": {"Retry-After": "7"}, "json": {"error": "too many requests at once"}}
+    page.route("**/api/ask", lambda route: route.fulfill(**busy))
+    page.locator("#ask").click()
+    problem = page.locator("#answers-problem")
+    expect(problem).to_contain_text("too many requests at once")
+    expect(problem).to_contain_text("Try again in 7 s")
+    expect(page.get_by_role("combobox", name="Name of the thing")).to_have_value("France")
+    page.unroute("**/api/ask")
+    problem.get_by_role("button", name="Try again").click()
+    expect(problem).to_be_empty()
+    assert answers(page) == proved(CAPITALS)
+
+
+def test_a_server_that_is_gone_is_told_and_the_question_kept(visit, proved):
+    page = visit(CAPITALS, refusals_expected=True)
+    answers(page)
+    page.context.set_offline(True)
+    page.get_by_role("combobox", name="Name of the thing").focus()
+    page.get_by_role("tab", name="Paper’s notation").click()
+    norwegian = CAPITALS.replace("France", "Norway")
+    page.locator("#paper").fill(norwegian)
+    page.locator("#ask").click()
+    expect(page.locator("#answers-problem")).to_contain_text("does not answer")
+    assert page.locator("#paper").input_value() == norwegian
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(norwegian)))
+
+
+# -------------------------------------------------------------------------------------------------- for every reader
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.mark.parametrize("question", [None, CAPITALS, ALL_KINDS[8], ALL_KINDS[9]])
+def test_a_phone_never_scrolls_sideways(visit, question):
+    page = visit(question, **PHONE)
+    if question:
+        answers(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for field in page.get_by_role("combobox").all():
+        if field.evaluate("node => node.tagName") == "INPUT":
+            field.click()
+            expect(page.get_by_role("listbox")).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+            page.keyboard.press("Escape")
+    if question == CAPITALS:
+        page.locator("#answers button.name").first.click()
+        expect(page.get_by_role("dialog").get_by_role("table").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+NAMELESS = """() => {
+    const controls = 'input, select, textarea, button, [role=img], [role=group], [tabindex="0"]';
+    const named = node => node.ariaLabel || node.labels?.length || node.getAttribute('aria-labelledby')
+        || (node.matches('button, [role=tab]') && node.textContent.trim());
+    return [...document.querySelectorAll(controls)].filter(node => !named(node)).map(node => node.outerHTML);
+}"""
+DANGLING = """() => {
+    const pointers = ['aria-controls', 'aria-labelledby', 'aria-describedby', 'aria-activedescendant', 'for'];
+    const targets = name => [...document.querySelectorAll(`[${name}]`)].map(node => node.getAttribute(name));
+    return pointers.flatMap(targets).filter(id => !document.getElementById(id));
+}"""
+REPEATED = """() => {
+    const ids = [...document.querySelectorAll('[id]')].map(node => node.id);
+    return ids.filter((id, place) => ids.indexOf(id) < place);
+}"""
+# Text whose contrast with what is painted behind it is below 4.5, the AA of WCAG.
+FAINT = """() => {
+    const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+    const linear = part => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    const light = colour => {
+        const [red, green, blue] = numbers(colour).map(part => linear(part / 255));
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const behind = node => {
+        const colour = getComputedStyle(node).backgroundColor;
+        return (numbers(colour)[3] ?? 1) > 0 ? colour : behind(node.parentElement);
+    };
+    const ratio = node => {
+        const style = getComputedStyle(node);
+        const ink = node instanceof SVGElement ? style.fill : style.color;
+        const [brighter, darker] = [light(ink), light(behind(node))].sort((one, other) => other - one);
+        return (brighter + 0.05) / (darker + 0.05);
+    };
+    const speaks = node => [...node.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.data.trim());
+    return [...document.querySelectorAll('body *:not(option):not(:disabled):not(.target-text):not(.label)')]
+        .filter(node => speaks(node) && node.checkVisibility() && ratio(node) < 4.5)
+        .map(node => [node.outerHTML.slice(0, 99), ratio(node)]);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_structure_and_contrast(visit, scheme):
+    page = visit(ALL_KINDS[9].replace("(n,(i,", "(i,", 1)[:-1], color_scheme=scheme)
+    answers(page)
+    page.get_by_role("button", name=re.compile("^Why")).first.click()
+    expect(page.locator(".reasons li").first).to_be_visible()
+    page.get_by_role("combobox", name=re.compile("^Add")).first.click()
+    expect(page.get_by_role("listbox")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(NAMELESS) == []
+    assert page.evaluate(DANGLING) == []
+    assert page.evaluate(REPEATED) == []
+    assert page.evaluate(FAINT) == []
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 200) == (scheme == "dark")
+
+
+def test_the_focus_can_be_seen(visit):
+    page = visit(CAPITALS)
+    answers(page)
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none", focused(page)

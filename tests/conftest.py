@@ -26,3 +26,28 @@ def data_folder() -> Path:
     if not DATA.is_dir():
         pytest.skip("the MMKG graphs are not here; set KGRECKON_DATA to their folder")
     return DATA
+
+
+@pytest.fixture(scope="session")
+def served_world(world_graph):
+    """The service of World, with exact answers only."""
+    from kgreckon.answering import Answerer
+    from kgreckon.server import Limits, Service
+
+    return Service(Answerer.exact(world_graph), "exact", Limits())
+
+
+@pytest.fixture(scope="session")
+def served_reckoner(tmp_path_factory):
+    """The service of a small reckoner, which also infers."""
+    from kgreckon.answering import Answerer
+    from kgreckon.benchmark import BuildSettings, build
+    from kgreckon.server import Limits, Service
+    from kgreckon.training import choose_settings, train
+    from random_graph import random_graph
+
+    graph = random_graph()
+    made = build(graph, tmp_path_factory.mktemp("served") / "b", BuildSettings.choose(graph, queries=60))
+    few = {"rank": 8, "epochs": 3, "batch_size": 64, "heads": 16, "validation_queries": 2, "device": "cpu"}
+    run = train(made, tmp_path_factory.mktemp("served") / "r", choose_settings({"model": "reckoner", **few}))
+    return Service(Answerer.open(run, device="cpu"), "reckoner", Limits())

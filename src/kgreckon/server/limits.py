@@ -28,8 +28,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            if getattr(self, field.name) < (0 if field.name == "waiting" else 1):
-                raise UserError(f"the limit {field.name} must be at least {0 if field.name == 'waiting' else 1}")
+            value = getattr(self, field.name)
+            if value < 0 or (value == 0 and field.name != "waiting"):
+                raise UserError(f"the limit {field.name} must be above 0, not {value}")
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""

@@ -17,6 +17,7 @@ from kgreckon.answering import Answerer
 from kgreckon.errors import UserError
 from kgreckon.graph import open_graph
 from kgreckon.server.application import application
+from kgreckon.server.connections import PunctualProtocol
 from kgreckon.server.gate import Gate
 from kgreckon.server.limits import Limits
 from kgreckon.server.service import Service
@@ -68,9 +69,9 @@ def config(app: object, limits: Limits) -> uvicorn.Config:
     """Uvicorn's settings: bounded, quiet, and silent about what it is."""
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
-        http="h11",
+        http=PunctualProtocol,
         ws="none",
-        log_level="warning",
+        log_level="error",  # a mistake of ours; those of clients are theirs to know
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -34,6 +34,7 @@ from kgreckon.server.places import Places
 _PROPOSED = 30  # relations and attributes in one completion
 _FACTS = 100
 _PREDICTED = 5
+_FEW_ATTRIBUTES = 16
 _LIKELY = 0.25  # from which chance on a missing value is worth showing
 _COMPARISONS = [{"name": name, "label": comparison_label(comparison)} for name, comparison in SEVEN.items()]
 
@@ -62,11 +63,19 @@ class Service:
         for kind in KINDS:
             self.search(kind, "a", 1)
         self.complete(None, _never)
+        self._predict_values()
         for query in self._examples:
             translated = self._translated(query)
             self.ask(translated["sparql"] or translated["tree"], 3, True, _never)
             self.complete(translated["tree"], _never)
         assert self.info["version"]
+
+    def _predict_values(self) -> None:
+        """Predict the missing values of the attributes, which a reckoner keeps; of many, those asked first do it."""
+        model = self.answerer.model
+        if isinstance(model, Reckoner) and len(self.graph.attributes) <= _FEW_ATTRIBUTES:
+            for attribute in range(len(self.graph.attributes)):
+                model.facts.missing(attribute)
 
     # ------------------------------------------------------------------------------------------------- questions
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 from kgreckon.errors import UserError
@@ -46,6 +47,7 @@ _WORDS = ("string", "boolean", "anyURI", "langString")
 _OPAQUE = re.compile(r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|<[^<>"{}|^`\\\s]*>|#[^\n]*""")
 _TOKEN = re.compile(r"[?$:%\w-]+|\S")
 _HUGE = re.compile(r"\d{309}")
+_PARSER = Lock()  # pyparsing finds out how to call an action when it first does, which is not made for several threads
 _UNSUPPORTED = {
     "OptionalGraphPattern": "OPTIONAL",
     "GraphGraphPattern": "GRAPH",
@@ -109,7 +111,8 @@ def _tree(text: str) -> Any:
     from rdflib.plugins.sparql.parser import parseQuery
 
     try:
-        return parseQuery(text)
+        with _PARSER:
+            return parseQuery(text)
     except ParseBaseException as error:
         near = text[max(0, error.loc - 20) : error.loc + 20]
         where = f"line {error.lineno}, at or after column {error.column} (near {near!r})"

@@ -1,0 +1,266 @@
+"""The server's answers: questions, names, distributions, and a description that is true."""
+
+import signal
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from starlette.applications import Starlette
+
+from kgreckon.answering import Answerer
+from kgreckon.errors import UserError
+from kgreckon.exact import ask
+from kgreckon.exact.semantics import ExactSemantics
+from kgreckon.query import Batch, NumberSort, interpret, sort_of
+from kgreckon.query.paper import parse
+from kgreckon.server import serve
+from kgreckon.server.catalogue import Catalogue, NameIndex
+from kgreckon.server.distributions import distributions, interval
+from served import IN_JAPAN, NORTH, POPULATIONS, client_of, no_pause
+from strategies import graphs, queries
+
+
+@pytest.fixture
+def world(served_world):
+    return served_world
+
+
+@pytest.fixture
+def reckoner(served_reckoner):
+    return served_reckoner
+
+
+@pytest.fixture(scope="module")
+def client(served_world):
+    return client_of(served_world)
+
+
+class TestDescription:
+    def test_it_has_all_routes_with_their_methods_and_no_others(self, client):
+        app = client.app.application
+        assert isinstance(app, Starlette)
+        routes = {
+            route.path: {method.lower() for method in route.methods} - {"head"}
+            for route in app.routes
+            if route.path not in ("/", "/page/{name}")
+        }
+        paths = client.get("/api").json()["paths"]
+        assert {path: set(methods) for path, methods in paths.items()} == routes
+
+    def test_answers_are_what_it_says(self, client, reckoner):
+        numbers = {"op": "value_of", "attribute": "height", "of": {"op": "entity", "name": "e1"}}
+        for each, texts, name in (
+            (client, (NORTH, POPULATIONS, IN_JAPAN), "Japan"),
+            (client_of(reckoner), ("(rp,(r0),(e,(e1)))", numbers), "e1"),
+        ):
+            described = each.get("/api").json()
+
+            def check(path, response, described=described):
+                method = response.request.method.lower()
+                found = described["paths"][path][method]["responses"][str(response.status_code)]
+                schema = found["content"]["application/json"]["schema"]
+                Draft202012Validator({**schema, "components": described["components"]}).validate(response.json())
+
+            check("/api", each.get("/api"))
+            check("/api/info", each.get("/api/info"))
+            check("/api/entity", each.get("/api/entity", params={"name": name}))
+            check("/api/entity", each.get("/api/entity", params={"name": "?"}))
+            check("/api/places", each.get("/api/places"))
+            for kind in ("entity", "relation", "attribute"):
+                check("/api/names", each.get("/api/names", params={"kind": kind, "limit": 5}))
+            check("/api/complete", each.post("/api/complete", json={"query": None}))
+            for text in texts:
+                check("/api/complete", each.post("/api/complete", json={"query": text}))
+                check("/api/translate", each.post("/api/translate", json={"query": text}))
+                found = each.post("/api/ask", json={"query": text, "explain": True})
+                assert found.status_code == 200 and found.json()["answers"]
+                check("/api/ask", found)
+                answer = found.json()["answers"][0]["id"]
+                check("/api/explain", each.post("/api/explain", json={"query": text, "answer": answer}))
+            check("/api/ask", each.post("/api/ask", content="{"))
+            check("/api/ask", each.post("/api/ask", json={"query": "(e,(nobody at all))"}))
+
+    def test_blocks_satisfy_its_tree(self, client):
+        described = client.get("/api").json()
+        tree = Draft202012Validator({"$ref": "#/components/schemas/Tree", "components": described["components"]})
+        tree.validate(client.post("/api/translate", json={"query": NORTH}).json()["tree"])
+        assert not tree.is_valid({"op": "entity", "nam": "Japan"})
+
+
+class TestQuestions:
+    def test_answers_are_the_answerers(self, reckoner):
+        text = "(i,(rp,(r0),(e,(e1))),(rap,(height),(np,(GreaterThan),(nv,(3)))))"
+        found = client_of(reckoner).post("/api/ask", json={"query": text, "limit": 40, "explain": True}).json()
+        expected = reckoner.answerer.ask(text, 40)
+        assert [(each["id"], each["score"], each["observed"]) for each in found["answers"]] == [
+            (each.id, each.score, each.observed) for each in expected.answers
+        ]
+        assert {each["observed"] for each in found["answers"]} == {True, False}
+        assert found["observed"] == expected.observed and found["words"] == expected.words
+        for each in found["answers"]:
+            assert each["reasons"] == reckoner.answerer.explain(text, each["id"])
+
+    def test_a_number_has_an_estimate_and_the_answers_spread(self, reckoner):
+        found = client_of(reckoner).post("/api/ask", json={"query": "(ap,(height),(rp,(r0),(e,(e1))))"}).json()
+        assert found["sort"] == "numbers" and found["units"] == ["metres"]
+        assert found["estimate"]["low"] <= found["estimate"]["value"] <= found["estimate"]["high"]
+        (spread,) = found["distributions"]
+        assert len(spread["answers"]) == len(spread["counts"]) == len(spread["edges"]) - 1
+        assert sum(spread["answers"]) > 0
+
+    def test_the_three_notations_are_one_query(self, client):
+        one = client.post("/api/translate", json={"query": NORTH}).json()
+        for notation in ("tree", "paper", "sparql"):
+            assert client.post("/api/translate", json={"query": one[notation]}).json() == one
+
+    def test_a_limit_in_the_text_counts(self, client):
+        query = IN_JAPAN + " LIMIT 3"
+        assert len(client.post("/api/ask", json={"query": query, "limit": 20}).json()["answers"]) == 3
+        assert len(client.post("/api/ask", json={"query": query, "limit": 2}).json()["answers"]) == 2
+
+    def test_answers_on_a_map(self, client):
+        for answer in client.post("/api/ask", json={"query": NORTH, "limit": 5}).json()["answers"]:
+            assert -90 <= answer["latitude"] <= 90 and -180 <= answer["longitude"] <= 180
+        places = client.get("/api/places").json()["places"]
+        assert 1000 < len(places) <= 5000
+        assert client.get("/api/info").json()["has_map"] is True
+
+    def test_examples_have_answers(self, client, reckoner):
+        for each in (client, client_of(reckoner)):
+            examples = each.get("/api/info").json()["examples"]
+            assert len(examples) >= 3
+            for example in examples:
+                assert each.post("/api/ask", json={"query": example["query"]}).json()["observed"] > 0
+
+
+class TestNames:
+    @settings(max_examples=200)
+    @given(
+        st.lists(st.text(alphabet="abAB é\n", max_size=4), max_size=8),
+        st.text(alphabet="abé ", max_size=3),
+        st.integers(1, 5),
+    )
+    def test_those_that_begin_so_come_before_those_that_contain_it(self, names, text, limit):
+        folded = [" ".join(name.casefold().split()) for name in names]
+        wanted = " ".join(text.casefold().split())
+        begin = [place for place, name in enumerate(folded) if name.startswith(wanted)]
+        contain = [place for place, name in enumerate(folded) if wanted in name and place not in begin]
+        assert NameIndex([(name,) for name in names]).find(text, limit) == [*begin, *contain][:limit]
+
+    def test_the_most_connected_come_first(self, client, world_graph):
+        names = [each["name"] for each in client.get("/api/names", params={"limit": 50}).json()["names"]]
+        degrees = Catalogue(world_graph).degrees
+        found = [int(degrees[world_graph.vocabulary.entity_id(name)]) for name in names]
+        assert found == sorted(found, reverse=True) and found[0] == degrees.max()
+
+    def test_relations_come_in_both_directions_and_attributes_with_units(self, client):
+        relations = client.get("/api/names", params={"kind": "relation", "text": "CAPITAL"}).json()["names"]
+        assert [(each["name"], each["inverse"]) for each in relations] == [("capital_of", True), ("capital_of", False)]
+        (latitude,) = client.get("/api/names", params={"kind": "attribute", "text": "latit"}).json()["names"]
+        assert latitude["units"] == ["degrees"] and "degrees" in latitude["detail"]
+
+    def test_completion_counts_over_the_exact_answers(self, client, world_graph):
+        names = world_graph.vocabulary
+        members = ask(world_graph, parse(NORTH, names))
+        found = client.post("/api/complete", json={"query": NORTH}).json()
+        assert found["count"] == len(members)
+        assert found["relations"] and found["attributes"]
+        for each in found["relations"]:
+            relation = names.relation_id(each["name"]) ^ each["inverse"]
+            assert each["count"] == sum(len(world_graph.follows.row(int(one), relation)) > 0 for one in members)
+        for each in found["attributes"]:
+            attribute = names.attribute_id(each["name"])
+            assert each["count"] == sum(len(world_graph.values_of.row(int(one), attribute)) > 0 for one in members)
+        whole = client.post("/api/complete", json={}).json()
+        assert whole["count"] == len(world_graph.entities)
+
+    def test_completion_of_numbers(self, client):
+        found = client.post("/api/complete", json={"query": POPULATIONS}).json()
+        assert found["sort"] == "numbers" and found["units"] == ["persons"]
+        assert {each["name"] for each in found["attributes"]} == {"population", "speakers"}
+        assert len(found["comparisons"]) == 7
+
+    def test_an_entity_with_facts_values_and_predictions(self, client, reckoner):
+        japan = client.get("/api/entity", params={"name": "japan"}).json()
+        assert japan["name"] == "Japan" and 0 < len(japan["facts"]) <= 100
+        assert {"relation": "on_continent", "inverse": False} in [
+            {key: fact[key] for key in ("relation", "inverse")} for fact in japan["facts"]
+        ]
+        assert {value["attribute"] for value in japan["values"]} >= {"population", "area"}
+        assert japan["predicted"] == []  # an exact answerer predicts nothing
+        graph = reckoner.graph
+        predicted = [reckoner.entity(graph.vocabulary.entity_name(place)) for place in range(len(graph.entities))]
+        assert any(each["predicted"] for each in predicted)
+        for each in predicted:
+            stated = {value["attribute"] for value in each["values"]}
+            assert not stated & {guess["attribute"] for guess in each["predicted"]}
+
+
+class TestDistributions:
+    @settings(max_examples=150)
+    @given(st.data())
+    def test_bins_fit_together(self, data):
+        graph = data.draw(graphs())
+        query = data.draw(queries(graph))
+        answerer = Answerer.exact(graph)
+        for each in distributions(Catalogue(graph), answerer.rank(query), no_pause):
+            assert sorted(each["edges"]) == each["edges"] and len(each["counts"]) == len(each["edges"]) - 1
+            assert each["answers"] is None or len(each["answers"]) == len(each["counts"])
+
+    @settings(max_examples=150)
+    @given(st.data())
+    def test_the_interval_holds_all_values_that_satisfy_it(self, data):
+        graph = data.draw(graphs())
+        query = data.draw(queries(graph))
+        sort = sort_of(query, graph.vocabulary)
+        if not isinstance(sort, NumberSort):
+            return
+        rows = ask(graph, query)
+        for unit in sort.units & set(graph.values.units):
+            own = graph.values.numbers[rows[graph.values.unit_ids[rows] == graph.values.units.index(unit)]]
+            found = interval(graph, query, unit, no_pause)
+            assert ((found.low <= own) & (own <= found.high)).all()
+
+    def test_a_histogram_counts_every_value_and_is_logarithmic_where_skewed(self, client, world_graph):
+        query = "(rap,(population),(np,(GreaterThan),(ap,(population),(e,(France)))))"
+        (found,) = client.post("/api/ask", json={"query": query}).json()["distributions"]
+        assert found["log"] is True and found["attribute"] == "population" and found["high"] is None
+        population = world_graph.vocabulary.attribute_id("population")
+        assert sum(found["counts"]) == (world_graph.attribute_facts.labels == population).sum()
+        row = world_graph.values_of.row(world_graph.vocabulary.entity_id("France"), population)
+        assert found["low"] == world_graph.values.numbers[row[0]]
+
+
+class TestServing:
+    def test_the_command_serves_until_it_is_interrupted(self):
+        command = [sys.executable, "-m", "kgreckon", "serve", "world", "--port", "0"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            address = process.stdout.readline().strip()
+            host, port = address.removeprefix("http://").rstrip("/").split(":")
+            with socket.create_connection((host, int(port)), timeout=30) as client:
+                client.sendall(b"GET /api/info HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                received = b"".join(iter(lambda: client.recv(65536), b""))
+            assert received.startswith(b"HTTP/1.1 200") and b'"model": "exact"' in received
+            assert b"server:" not in received.lower()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+            assert "Traceback" not in process.stderr.read()
+
+    def test_a_port_that_is_taken_is_said(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            with pytest.raises(UserError, match=f"cannot listen at 127.0.0.1, port {port}: .*choose another port"):
+                serve("world", port=port)
+        with pytest.raises(UserError, match="address of this machine"):
+            serve("world", host="203.0.113.1")
+
+    def test_interpreting_with_a_pause_means_the_same(self, world_graph):
+        batch = Batch.of([parse(NORTH, world_graph.vocabulary)], world_graph.values)
+        semantics = ExactSemantics(world_graph)
+        plain, paused = (semantics.answers(interpret(batch, semantics, each)) for each in (None, no_pause))
+        assert np.array_equal(plain[0], paused[0])

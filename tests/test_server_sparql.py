@@ -1,0 +1,176 @@
+"""The SPARQL 1.1 protocol: three ways to ask, four forms of an answer, and clients that others wrote."""
+
+import io
+
+import pytest
+from rdflib.query import Result
+from SPARQLWrapper import CSV, GET, JSON, POST, POSTDIRECTLY, TSV, URLENCODED, XML, SPARQLWrapper
+from SPARQLWrapper.SPARQLExceptions import QueryBadFormed
+
+from kgreckon.exact import ask
+from kgreckon.query.paper import parse
+from kgreckon.server import Gate, Limits, Service, application
+from kgreckon.server.negotiation import preferred
+from kgreckon.server.results import FORMATS
+from served import IN_JAPAN, client_of, running
+
+
+@pytest.fixture
+def world(served_world):
+    return served_world
+
+
+@pytest.fixture
+def reckoner(served_reckoner):
+    return served_reckoner
+
+
+@pytest.fixture(scope="module")
+def client(served_world):
+    return client_of(served_world)
+
+
+class TestSparql:
+    def test_three_ways_to_ask_one_answer(self, client):
+        by_get = client.get("/sparql", params={"query": IN_JAPAN})
+        form = client.post("/sparql", data={"query": IN_JAPAN})
+        direct = client.post("/sparql", content=IN_JAPAN, headers={"Content-Type": "application/sparql-query"})
+        assert by_get.status_code == 200
+        assert by_get.headers["content-type"] == "application/sparql-results+json"
+        assert by_get.json() == form.json() == direct.json()
+
+    def test_the_formats_say_the_same_to_an_independent_reader(self, client):
+        rows = {}
+        for media_type, name in (
+            ("application/sparql-results+json", "json"),
+            ("application/sparql-results+xml", "xml"),
+            ("text/tab-separated-values", "tsv"),
+            ("text/csv", "csv"),
+        ):
+            response = client.get("/sparql", params={"query": IN_JAPAN}, headers={"Accept": media_type})
+            assert response.headers["content-type"].partition(";")[0] == media_type
+            result = Result.parse(io.BytesIO(response.content), format=name)
+            assert [str(variable) for variable in result.vars] == ["c", "score", "observed"]
+            rows[name] = [tuple(row) for row in result]
+        assert len(rows["json"]) > 100
+        assert rows["json"] == rows["xml"] == rows["tsv"]
+        assert [[str(term) for term in row] for row in rows["csv"]] == [
+            [str(term) for term in row] for row in rows["json"]
+        ]
+
+    def test_rows_are_the_exact_answers_then_likely_ones(self, reckoner):
+        client, names = client_of(reckoner), reckoner.graph.vocabulary
+        query = "SELECT ?x ?observed ?score { :e1 :r0 ?x }"
+        bindings = client.get("/sparql", params={"query": query}).json()["results"]["bindings"]
+        proved = ask(reckoner.graph, parse("(rp,(r0),(e,(e1)))", names))
+        observed = [row for row in bindings if row["observed"]["value"] == "true"]
+        assert {row["x"]["value"] for row in observed} == {f"urn:kgreckon:{names.entity_name(one)}" for one in proved}
+        assert observed == bindings[: len(proved)] and len(bindings) > len(proved)
+        assert all(0 < float(row["score"]["value"]) <= 1 for row in bindings)
+        plain = client.get("/sparql", params={"query": "SELECT ?x { :e1 :r0 ?x }"}).json()
+        assert plain["head"]["vars"] == ["x"] and [set(row) for row in plain["results"]["bindings"]] == [{"x"}] * len(
+            bindings
+        )
+
+    def test_without_a_limit_nothing_proved_is_lost_and_the_table_stays_short(self, world):
+        few = Service(world.answerer, "exact", Limits(sparql_default=5, sparql_answers=1000))
+        client = client_of(few)
+
+        def rows(query):
+            return len(client.get("/sparql", params={"query": query}).json()["results"]["bindings"])
+
+        proved = len(ask(world.graph, parse("(rp,(^in_country),(e,(Japan)))", world.names)))
+        assert proved > 100
+        assert rows("SELECT ?c { ?c :in_country :Japan }") == proved
+        assert rows("SELECT ?c { ?c :in_country :Japan } LIMIT 7") == 7
+        assert rows("SELECT ?c { ?c :in_country :Japan } LIMIT 0") == 0
+        assert rows("SELECT ?c { ?c :is_a :City }") == 1000
+
+    def test_numbers_are_typed_literals(self, client):
+        query = "SELECT ?p { ?c :capital_of :Japan ; :population ?p }"
+        (row,) = client.get("/sparql", params={"query": query}).json()["results"]["bindings"]
+        assert row["p"]["type"] == "literal" and row["p"]["datatype"] == "http://www.w3.org/2001/XMLSchema#double"
+        assert float(row["p"]["value"]) > 1e6
+
+    def test_score_in_a_pattern_is_a_variable_like_others(self, client):
+        found = client.get("/sparql", params={"query": "SELECT ?score { ?score :capital_of :Japan }"}).json()
+        assert found["results"]["bindings"][0]["score"]["value"] == "urn:kgreckon:Tokyo"
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({}, "give one parameter 'query'"),
+            ({"query": ["SELECT ?x { ?x :a ?y }"] * 2}, "not 2"),
+            ({"query": IN_JAPAN, "default-graph-uri": "urn:x"}, "default-graph-uri is not supported"),
+            ({"query": IN_JAPAN, "named-graph-uri": "urn:x"}, "named-graph-uri is not supported"),
+            ({"update": "DROP ALL"}, "updates are not supported"),
+            ({"query": "DELETE WHERE { ?x ?y ?z }"}, "SPARQL"),
+            ({"query": "ASK { ?x :is_a :City }"}, "ASK is not supported"),
+            ({"query": "SELECT ?x ?y { ?x :borders ?y }"}, "SELECT takes one variable, not 2"),
+            ({"query": "SELECT ?x ?x { ?x :borders :France }"}, "SELECT takes one variable"),
+            ({"query": "SELECT ?score { ?x :borders :France }"}, "?score is selected but does not occur"),
+            ({"query": ""}, "empty"),
+        ],
+    )
+    def test_what_is_refused(self, client, parameters, message):
+        response = client.get("/sparql", params=parameters)
+        assert response.status_code == 400 and message in response.json()["error"]
+
+    def test_an_update_is_refused_whatever_its_form(self, client):
+        typed = {"Content-Type": "application/sparql-update"}
+        assert client.post("/sparql", content="DROP ALL", headers=typed).status_code == 400
+        assert client.post("/sparql", data={"update": "DROP ALL"}).status_code == 400
+        wrong = client.post("/sparql", content=IN_JAPAN, headers={"Content-Type": "text/plain"})
+        assert wrong.status_code == 415
+        latin = {"Content-Type": "application/sparql-query; charset=latin-1"}
+        assert client.post("/sparql", content=IN_JAPAN, headers=latin).status_code == 415
+
+    @pytest.mark.parametrize(
+        ("accept", "expected"),
+        [
+            (None, "application/sparql-results+json"),
+            ("*/*", "application/sparql-results+json"),
+            ("text/*", "text/csv"),
+            ("application/json", "application/json"),
+            ("text/csv;q=0.2, application/sparql-results+xml;q=0.9", "application/sparql-results+xml"),
+            ("text/html, application/xhtml+xml, */*;q=0.1", "application/sparql-results+json"),
+            ("*/*, application/sparql-results+json;q=0", "application/sparql-results+xml"),
+            ("text/*;q=0.9, text/csv;q=0.1", "text/tab-separated-values"),
+            ("TEXT/CSV", "text/csv"),
+            ("image/png", None),
+            ("text/csv;q=0", None),
+            ("text/csv;q=nonsense", None),
+        ],
+    )
+    def test_negotiation(self, client, accept, expected):
+        assert preferred(accept, tuple(FORMATS)) == expected
+        if accept is not None:
+            response = client.get("/sparql", params={"query": IN_JAPAN + " LIMIT 1"}, headers={"Accept": accept})
+            assert response.status_code == (200 if expected else 406)
+            assert response.headers["content-type"].partition(";")[0] == (expected or "application/json")
+
+    def test_sparqlwrapper_works_unchanged(self, world):
+        query = "SELECT ?c ?score { ?c :borders :France } LIMIT 4"
+        with running(application(world, Gate(world.limits), {"127.0.0.1"})) as port:
+            for method in (GET, POST):
+                for encoding in (URLENCODED, POSTDIRECTLY) if method == POST else (URLENCODED,):
+                    endpoint = SPARQLWrapper(f"http://127.0.0.1:{port}/sparql")
+                    endpoint.setMethod(method)
+                    endpoint.setRequestMethod(encoding)
+                    endpoint.setQuery(query)
+                    endpoint.setReturnFormat(JSON)
+                    bindings = endpoint.queryAndConvert()["results"]["bindings"]
+                    assert len(bindings) == 4 and all(float(row["score"]["value"]) == 1 for row in bindings)
+                    names = {row["c"]["value"] for row in bindings}
+                    endpoint.setReturnFormat(XML)
+                    document = endpoint.queryAndConvert()
+                    assert {node.firstChild.data for node in document.getElementsByTagName("uri")} == names
+                    endpoint.setReturnFormat(CSV)
+                    lines = endpoint.queryAndConvert().decode().splitlines()
+                    assert lines[0] == "c,score" and {line.split(",")[0] for line in lines[1:]} == names
+                    endpoint.setReturnFormat(TSV)
+                    assert endpoint.queryAndConvert().decode().startswith("?c\t?score\n")
+            endpoint = SPARQLWrapper(f"http://127.0.0.1:{port}/sparql")
+            endpoint.setQuery("SELECT ?x { ?x :capital_off :France }")
+            with pytest.raises(QueryBadFormed, match=r"did you mean .*capital_of"):
+                endpoint.query()

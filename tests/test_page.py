@@ -590,9 +590,14 @@ def test_structure_and_contrast(visit, scheme):
     assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 200) == (scheme == "dark")
 
 
-def test_the_focus_can_be_seen(visit):
+def test_the_focus_can_be_seen_and_skips_to_the_answers_without_losing_the_question(visit):
     page = visit(CAPITALS)
     answers(page)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Answers")).to_be_focused()
+    expect(page.locator("#paper")).to_have_value(CAPITALS)
+    page.locator("#tab-builder").focus()
     for _ in range(12):
         page.keyboard.press("Tab")
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

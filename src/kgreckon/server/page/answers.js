@@ -1,4 +1,4 @@
-/** The answers: a ranked list with scores as bars, what is observed told apart from what is inferred, reasons on demand. */
+/** The answers: a ranked list with scores as bars, observed and inferred ones told apart, reasons on demand. */
 
 import * as api from "./api.js";
 import { element, spoken } from "./elements.js";
@@ -7,12 +7,24 @@ import { histogram } from "./histogram.js";
 import { showMap } from "./map.js";
 import { counted, measured, percent, withUnit } from "./numerals.js";
 
+const UNLIKELY = 0.001; // a probability that is not worth a line
 const part = (id) => document.getElementById(id);
 let reasonsMade = 0;
+let shown = 0; // how many times answers were shown; a map that comes late is not drawn beside newer ones
 
 function reasonsOf(query, answer) {
   const list = element("ul", { class: "reasons", id: `reasons-${++reasonsMade}`, hidden: true });
-  const button = element("button", { type: "button", class: "why", "aria-expanded": "false", "aria-controls": list.id }, "Why?", spoken(` ${answer.label}`));
+  const button = element(
+    "button",
+    {
+      type: "button",
+      class: "why",
+      "aria-expanded": "false",
+      "aria-controls": list.id,
+    },
+    "Why?",
+    spoken(` ${answer.label}`),
+  );
   button.addEventListener("click", async () => {
     list.hidden = !list.hidden;
     button.setAttribute("aria-expanded", String(!list.hidden));
@@ -30,58 +42,89 @@ function reasonsOf(query, answer) {
   return [button, list];
 }
 
-function item(query, answer, isNumber) {
+/** The answers worth showing: a reckoner's scores are probabilities, a neural model's only rank. */
+function worthShowing(answers, areProbabilities) {
+  const likely = answers.filter(({ observed, score }) => observed || score >= UNLIKELY);
+  return areProbabilities && likely.length ? likely : answers;
+}
+
+function item(query, answer, isNumber, whole) {
   const state = answer.observed ? "observed" : "inferred";
-  const title = isNumber ? element("span", { class: "name" }, withUnit(answer.value, answer.unit))
+  const title = isNumber
+    ? element("span", { class: "name" }, withUnit(answer.value, answer.unit))
     : element("button", { type: "button", class: "name", onclick: () => showEntity(answer.name) }, answer.label);
   const filled = element("span", { class: "filled" });
-  filled.style.width = `${Math.max(0.5, 100 * answer.score)}%`;
+  filled.style.width = `${Math.max(0.5, (100 * answer.score) / whole)}%`;
   const [button, reasons] = reasonsOf(query, answer);
-  return element("li", { class: state },
-    element("div", { class: "answer" }, title, element("span", { class: "badge" }, state),
+  return element(
+    "li",
+    { class: state },
+    element(
+      "div",
+      { class: "answer" },
+      title,
+      element("span", { class: "badge" }, state),
       element("span", { class: "score" }, spoken("score "), percent(answer.score)),
-      element("span", { class: "score-bar", "aria-hidden": "true" }, filled), button),
-    reasons);
+      element("span", { class: "score-bar", "aria-hidden": "true" }, filled),
+      button,
+    ),
+    reasons,
+  );
 }
 
-function summary({ answers, observed, seconds }) {
-  const shown = answers.filter((answer) => answer.observed).length;
-  const inferred = answers.length - shown;
-  if (!answers.length) return "No answers: the graph proves none, and none is likely.";
-  const proved = observed ? `The graph proves ${counted(observed, "answer")}${shown < observed ? `; the first ${shown} are shown` : ""}` : "The graph proves none";
-  const time = seconds === undefined ? "" : ` (${Math.max(1, Math.round(1000 * seconds))} ms)`;
-  return `${proved}${inferred ? `, and ${inferred} more ${inferred === 1 ? "is" : "are"} inferred` : ""}.${time}`;
+function summary(answers, { observed, seconds }, isExact) {
+  const known = answers.filter((answer) => answer.observed).length;
+  const inferred = answers.length - known;
+  if (!answers.length)
+    return isExact ? "The graph proves no answer." : "The graph proves no answer, and none is likely.";
+  const first = known < observed ? `; the first ${known} are shown` : "";
+  const proved = observed ? `The graph proves ${counted(observed, "answer")}${first}` : "The graph proves no answer";
+  const unlikely = isExact || first ? "" : ", and no other is likely";
+  const more = inferred ? `; ${inferred} more ${inferred === 1 ? "is" : "are"} inferred` : unlikely;
+  return `${proved}${more} (${Math.max(1, Math.round(1000 * seconds))} ms).`;
 }
 
-function estimateCard(estimate) {
-  const { value, low, high, unit, coverage } = estimate;
-  return element("p", { class: "estimate" }, element("strong", {}, `about ${withUnit(value, unit)}`), element("span", { class: "badge" }, "inferred"),
-    element("span", { class: "quiet" }, `between ${measured(low, unit)} and ${measured(high, unit)} with a chance of ${Math.round(100 * coverage)} %`));
+function estimateCard({ value, low, high, unit, coverage }) {
+  const interval = `between ${measured(low, unit)} and ${measured(high, unit)}`;
+  return element(
+    "p",
+    { class: "estimate" },
+    element("strong", {}, `about ${withUnit(value, unit)}`),
+    element("span", { class: "badge" }, "inferred"),
+    element("span", { class: "quiet" }, `${interval} with a chance of ${Math.round(100 * coverage)} %`),
+  );
 }
 
-/** Show what the server found. */
+/** Show what the server found; returns how many answers are on show. */
 export async function showAnswers(found, info) {
   const isNumber = found.sort === "numbers";
+  const areProbabilities = info.model === "reckoner" || info.model === "exact";
+  const answers = worthShowing(found.answers, areProbabilities);
+  const whole = areProbabilities ? 1 : Math.max(...answers.map(({ score }) => score), 1e-12);
   part("results").classList.remove("stale");
   part("answers-problem").replaceChildren();
-  part("status").textContent = summary(found);
-  part("answers").replaceChildren(...found.answers.map((answer) => item(found.paper, answer, isNumber)));
+  part("status").textContent = summary(answers, found, info.model === "exact");
+  part("answers").replaceChildren(...answers.map((answer) => item(found.paper, answer, isNumber, whole)));
   part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));
-  part("distributions").replaceChildren(...found.distributions.map((one) => histogram(one, one.answers ? found.estimate : null)));
-  await showPlaces(found, info);
+  const figures = found.distributions.map((one) => histogram(one, one.answers ? found.estimate : null));
+  part("distributions").replaceChildren(...figures);
+  await showPlaces(answers, info);
+  return answers.length;
 }
 
-async function showPlaces(found, info) {
-  const placed = found.answers.filter(({ latitude, longitude }) => Number.isFinite(latitude) && Number.isFinite(longitude));
+async function showPlaces(answers, info) {
+  const placed = answers.filter(({ latitude, longitude }) => Number.isFinite(latitude) && Number.isFinite(longitude));
+  const turn = ++shown;
   part("map").hidden = true;
   if (!info.has_map || !placed.length) return;
   const { places } = await api.places().catch(() => ({ places: [] }));
-  showMap(part("map"), placed, places, (answer) => showEntity(answer.name));
+  if (turn === shown) showMap(part("map"), placed, places, (answer) => showEntity(answer.name));
 }
 
 /** Take all answers away. */
 export function clearAnswers() {
-  for (const id of ["status", "answers", "answers-problem", "estimate", "distributions"]) part(id).replaceChildren();
+  shown += 1;
+  for (const id of ["answers", "answers-problem", "estimate", "distributions"]) part(id).replaceChildren();
   part("status").textContent = "What the graph proves, and what is likely, will be here.";
   part("map").hidden = true;
   part("more").hidden = true;

@@ -21,7 +21,10 @@ async function request(address, options = {}) {
   try {
     body = await response.json();
   } catch {
-    throw new Problem("broken", `The server answered with something this page cannot read (status ${response.status}).`);
+    throw new Problem(
+      "broken",
+      `The server answered with something this page cannot read (status ${response.status}).`,
+    );
   }
   if (response.ok) return body;
   const words = body?.error ?? `status ${response.status}`;
@@ -51,7 +54,13 @@ function remembering(ask) {
     const key = JSON.stringify(values);
     if (!known.has(key)) {
       if (known.size > 200) known.clear();
-      known.set(key, ask(...values).catch((error) => { known.delete(key); throw error; }));
+      known.set(
+        key,
+        ask(...values).catch((error) => {
+          known.delete(key);
+          throw error;
+        }),
+      );
     }
     return known.get(key);
   };

@@ -50,13 +50,17 @@ export class Builder {
     for (const { node, part } of lacking) {
       this.container.querySelector(`[data-key="${keyOf(node, part)}"]`)?.setAttribute("aria-invalid", "true");
     }
-    if (lacking.length) this.container.querySelector(`[data-key="${keyOf(lacking[0].node, lacking[0].part)}"]`)?.focus();
+    if (lacking.length)
+      this.container.querySelector(`[data-key="${keyOf(lacking[0].node, lacking[0].part)}"]`)?.focus();
   }
 
   /** The comparison to begin with. */
   get usualComparison() {
     const { comparisons } = this.info;
-    return comparisons.find(({ name }) => name === "GreaterThan") ?? comparisons[0] ?? { name: "GreaterThan", label: "greater than" };
+    return (
+      comparisons.find(({ name }) => name === "GreaterThan") ??
+      comparisons[0] ?? { name: "GreaterThan", label: "greater than" }
+    );
   }
 
   /** The name of a control, to find it again after all are drawn anew. */
@@ -66,9 +70,19 @@ export class Builder {
 
   root() {
     const { sort, tree } = this.draft;
-    const replace = (node) => { this.draft.tree = node; };
-    const target = this.select("What you look for", [["entities", "things"], ["numbers", "numbers"]], sort,
-      (wanted) => this.edit(() => this.turnTo(wanted), this.draft, "sort"), keyOf(this.draft, "sort"));
+    const replace = (node) => {
+      this.draft.tree = node;
+    };
+    const target = this.select(
+      "What you look for",
+      [
+        ["entities", "things"],
+        ["numbers", "numbers"],
+      ],
+      sort,
+      (wanted) => this.edit(() => this.turnTo(wanted), this.draft, "sort"),
+      keyOf(this.draft, "sort"),
+    );
     const editor = sort === "entities" ? this.things(tree, replace, true) : numbersEditor(this, tree, replace, []);
     return element("div", { class: "set root" }, element("span", { class: "word" }, "I look for"), target, editor);
   }
@@ -84,7 +98,7 @@ export class Builder {
     if (sort === "numbers") this.putAside = null;
   }
 
-  /** A menu of `[value, words]`. What is chosen by typing takes effect after a pause: drawing anew would end the typing. */
+  /** A menu of `[value, words]`. What is chosen by typing takes effect after a pause: a redraw would end the typing. */
   select(label, options, value, change, key = null) {
     const known = options.some(([name]) => name === value) ? options : [...options, [value, value]];
     const nodes = known.map(([name, words]) => element("option", { value: name }, words));
@@ -111,8 +125,14 @@ export class Builder {
   /** A text field whose every change is written into the draft by `write`. */
   field(label, value, className, key, write) {
     const node = element("input", {
-      type: "text", class: className, "aria-label": label, value, autocomplete: "off", spellcheck: "false",
-      size: Math.max(8, value.length), "data-key": key,
+      type: "text",
+      class: className,
+      "aria-label": label,
+      value,
+      autocomplete: "off",
+      spellcheck: "false",
+      size: Math.max(8, value.length),
+      "data-key": key,
       oninput: () => {
         node.removeAttribute("aria-invalid");
         write(node.value);
@@ -122,7 +142,7 @@ export class Builder {
     return node;
   }
 
-  /** A set of things: one that is named, or all that meet conditions; the list of names offers to describe it instead. */
+  /** A set of things: one that is named, or all that meet conditions; the list of names offers to describe them. */
   things(node, replace, root = false) {
     const turn = (wanted) => {
       const other = node.other ?? (wanted === "named" ? trees.noThing() : trees.noConditions());
@@ -130,7 +150,10 @@ export class Builder {
       this.edit(() => replace(other), other, wanted === "named" ? "name" : "add");
     };
     if (node.op === "entity") return [this.thing(node, () => turn("described"))];
-    const words = [["described", root ? "that …" : "anything that …"], ["named", "a thing by its name"]];
+    const words = [
+      ["described", root ? "that …" : "anything that …"],
+      ["named", "a thing by its name"],
+    ];
     return [this.select("Which things", words, "described", turn, keyOf(node, "kind")), this.conditions(node)];
   }
 
@@ -138,8 +161,11 @@ export class Builder {
   thing(node, describe = null) {
     const instead = describe && { choices: [{ label: "anything that …", detail: "describe it", instead: describe }] };
     return combobox({
-      label: "Name of the thing", placeholder: "name of a thing", key: keyOf(node, "name"),
-      className: node.name === null ? "open" : "", value: node.label || node.typed || "",
+      label: "Name of the thing",
+      placeholder: "name of a thing",
+      key: keyOf(node, "name"),
+      className: node.name === null ? "open" : "",
+      value: node.label || node.typed || "",
       find: async (text) => {
         const found = await choicesOf("entity", text);
         return text ? [...found, instead].filter(Boolean) : [instead, ...found].filter(Boolean);
@@ -148,7 +174,7 @@ export class Builder {
     });
   }
 
-  /** What happens when the name of a node is chosen, or typed and left: then nothing is drawn anew, for the focus moves on. */
+  /** What happens when the name of a node is chosen, or typed and left; then nothing is redrawn: the focus moves on. */
   naming(node, part, fields) {
     return {
       choose: (choice) => this.edit(() => Object.assign(node, fields(choice), { typed: null }), node, part),
@@ -164,7 +190,9 @@ export class Builder {
     const any = node.op === "or";
     const some = node.parts.length > 0;
     const add = combobox({
-      label: some ? "Add another condition" : "Add a condition", key: keyOf(node, "add"), className: some ? "adding" : "adding open",
+      label: some ? "Add another condition" : "Add a condition",
+      key: keyOf(node, "add"),
+      className: some ? "adding" : "adding open",
       placeholder: some ? "+ condition" : "choose a condition …",
       find: (text) => conditionsFor(any ? null : node, text, any),
       value: node.typed ?? "",
@@ -180,11 +208,19 @@ export class Builder {
   /** The parts of an `and` or `or`, each with a button that removes it, and a control that adds one. */
   list(node, any, noun, editor, add) {
     const items = node.parts.map((part, place) => {
-      const joint = node.parts.length > 1 && element("span", { class: "word joint" }, place === 0 ? "" : any ? "or" : "and");
-      const remove = element("button", {
-        type: "button", class: "remove", "aria-label": `Remove this ${noun}`, title: `Remove this ${noun}`,
-        onclick: () => this.edit(() => node.parts.splice(place, 1), node, "add"),
-      }, "✕");
+      const joint =
+        node.parts.length > 1 && element("span", { class: "word joint" }, place === 0 ? "" : any ? "or" : "and");
+      const remove = element(
+        "button",
+        {
+          type: "button",
+          class: "remove",
+          "aria-label": `Remove this ${noun}`,
+          title: `Remove this ${noun}`,
+          onclick: () => this.edit(() => node.parts.splice(place, 1), node, "add"),
+        },
+        "✕",
+      );
       return element("li", {}, joint, element("div", { class: "condition" }, editor(part, place)), remove);
     });
     const label = `${any ? "any" : "all"} of these ${noun}s`;
@@ -209,12 +245,33 @@ export class Builder {
       case "entity":
         return [word("is"), this.thing(node)];
       case "follow":
-        return [this.relation(node), ...this.things(node.of, (of) => { node.of = of; })];
+        return [
+          this.relation(node),
+          ...this.things(node.of, (of) => {
+            node.of = of;
+          }),
+        ];
       case "having_value":
-        return [word("whose"), this.attribute(node), word("is"),
-          ...boundEditor(this, node.of, (of) => { node.of = of; }, node)];
+        return [
+          word("whose"),
+          this.attribute(node),
+          word("is"),
+          ...boundEditor(
+            this,
+            node.of,
+            (of) => {
+              node.of = of;
+            },
+            node,
+          ),
+        ];
       case "not":
-        return [word("is not"), ...this.things(node.of, (of) => { node.of = of; })];
+        return [
+          word("is not"),
+          ...this.things(node.of, (of) => {
+            node.of = of;
+          }),
+        ];
       default:
         return [word(node.op === "or" ? "any of these" : "all of these"), this.conditions(node)];
     }
@@ -226,19 +283,30 @@ export class Builder {
   }
 
   relation(node) {
-    const words = node.relation === null ? node.typed ?? "" : trees.relationWords(node);
+    const words = node.relation === null ? (node.typed ?? "") : trees.relationWords(node);
     return combobox({
-      label: "Relation", placeholder: "relation", value: words, key: keyOf(node, "relation"),
+      label: "Relation",
+      placeholder: "relation",
+      value: words,
+      key: keyOf(node, "relation"),
       className: node.relation === null ? "open" : "",
       find: (text) => choicesOf("relation", text),
-      ...this.naming(node, "relation", ({ name, shortLabel, phrase, inverse }) => ({ relation: name, label: shortLabel, phrase, inverse })),
+      ...this.naming(node, "relation", ({ name, shortLabel, phrase, inverse }) => ({
+        relation: name,
+        label: shortLabel,
+        phrase,
+        inverse,
+      })),
     });
   }
 
   attribute(node, measuredIn = null) {
     return combobox({
-      label: "Attribute", placeholder: "attribute", value: node.attribute === null ? node.typed ?? "" : node.label,
-      key: keyOf(node, "attribute"), className: node.attribute === null ? "open" : "",
+      label: "Attribute",
+      placeholder: "attribute",
+      value: node.attribute === null ? (node.typed ?? "") : node.label,
+      key: keyOf(node, "attribute"),
+      className: node.attribute === null ? "open" : "",
       find: (text) => choicesOf("attribute", text, measuredIn),
       ...this.naming(node, "attribute", ({ name, label, units }) => ({ attribute: name, label, units })),
     });

@@ -8,7 +8,13 @@ const known = (choice) => choice.detail ?? (choice.count === undefined ? "" : co
 
 function relationChoice(relation) {
   const words = trees.relationWords(relation);
-  return { ...relation, label: words, shortLabel: relation.label, shown: words.includes("…") ? words : `${words} …`, detail: known(relation) };
+  return {
+    ...relation,
+    label: words,
+    shortLabel: relation.label,
+    shown: words.includes("…") ? words : `${words} …`,
+    detail: known(relation),
+  };
 }
 
 function attributeChoice(attribute) {
@@ -20,7 +26,9 @@ export async function choicesOf(kind, text, measuredIn = null) {
   const { names } = await api.names(kind, text);
   if (kind === "relation") return [{ choices: names.map(relationChoice) }];
   if (kind === "entity") return [{ choices: names }];
-  const fitting = names.filter(({ units }) => !measuredIn?.length || !units?.length || units.some((unit) => measuredIn.includes(unit)));
+  const fitting = names.filter(
+    ({ units }) => !measuredIn?.length || !units?.length || units.some((unit) => measuredIn.includes(unit)),
+  );
   return [{ choices: fitting.map(attributeChoice) }];
 }
 
@@ -30,7 +38,8 @@ function logic(text, any) {
     { label: "not …", detail: "exclude things", make: () => ({ op: "not", of: trees.noConditions() }) },
     { label: "is the thing …", detail: "one by its name", make: () => trees.noThing() },
   ];
-  if (any) all.splice(0, 1, { label: "all of …", detail: "several conditions at once", make: () => trees.noConditions() });
+  if (any)
+    all.splice(0, 1, { label: "all of …", detail: "several conditions at once", make: () => trees.noConditions() });
   return all.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));
 }
 
@@ -48,17 +57,22 @@ function answerable(list) {
   return whole.length ? trees.finished({ op: "and", parts: whole }, typedNumber) : null;
 }
 
-const contains = (text) => ({ label, phrase, name }) =>
-  [label, phrase, name].some((words) => words?.toLowerCase().includes(text.toLowerCase()));
+const contains =
+  (text) =>
+  ({ label, phrase, name }) =>
+    [label, phrase, name].some((words) => words?.toLowerCase().includes(text.toLowerCase()));
 const identity = ({ name, inverse }) => `${inverse}${name}`;
-const merged = (one, other) => [...new Map([...other, ...one].map((item) => [identity(item), item])).values()]
-  .sort((a, b) => (b.count ?? 0) - (a.count ?? 0));
+const merged = (one, other) =>
+  [...new Map([...other, ...one].map((item) => [identity(item), item])).values()].sort(
+    (a, b) => (b.count ?? 0) - (a.count ?? 0),
+  );
 
 /** The conditions to add to `list`: what the things asked for so far are known by, then whatever matches the text. */
 export async function conditionsFor(list, text, any) {
   const fitting = await api.complete(answerable(list)).catch(() => api.complete(null));
   let { attributes = [] } = fitting;
-  let relations = (fitting.relations ?? []).map((relation) => ({ ...relation, inverse: !relation.inverse })); // a condition leads back to the things
+  // The server tells where relations lead from the things; a condition leads back to them.
+  let relations = (fitting.relations ?? []).map((relation) => ({ ...relation, inverse: !relation.inverse }));
   if (text) {
     const [byRelation, byAttribute] = await Promise.all([api.names("relation", text), api.names("attribute", text)]);
     relations = merged(relations.filter(contains(text)), byRelation.names);

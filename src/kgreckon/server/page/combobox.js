@@ -6,16 +6,33 @@ let made = 0;
 
 /**
  * `find(text)` gives groups of choices, now or later: `[{title, choices: [{label, detail, ...}]}]`.
- * `choose(choice)` is called when one is picked (or its own `instead`, where it has one), and `left(text, choice)` when the
- * field is left with another text than before, with the choice of just that name, if there is one.
+ * `choose(choice)` is called when one is picked (or its own `instead`, where it has one), and `left(text, choice)` when
+ * the field is left with another text than before, with the choice of just that name, if there is one.
  */
 export function combobox({ label, value = "", placeholder = "", key = null, className = "", find, choose, left }) {
   const number = ++made;
-  const list = element("div", { role: "listbox", id: `choices-${number}`, class: "choices", "aria-label": label, hidden: true });
+  const list = element("div", {
+    role: "listbox",
+    id: `choices-${number}`,
+    class: "choices",
+    "aria-label": label,
+    hidden: true,
+  });
   const input = element("input", {
-    type: "text", role: "combobox", "aria-label": label, "aria-autocomplete": "list", "aria-expanded": "false",
-    "aria-controls": list.id, autocomplete: "off", autocapitalize: "off", spellcheck: "false", enterkeyhint: "done",
-    placeholder, value, "data-key": key, size: Math.max(8, (value || placeholder).length),
+    type: "text",
+    role: "combobox",
+    "aria-label": label,
+    "aria-autocomplete": "list",
+    "aria-expanded": "false",
+    "aria-controls": list.id,
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    enterkeyhint: "done",
+    placeholder,
+    value,
+    "data-key": key,
+    size: Math.max(8, (value || placeholder).length),
   });
   const whole = element("div", { class: `combobox ${className}` }, input, list);
   let options = []; // the elements of the choices on show
@@ -50,19 +67,34 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
 
   function show(groups) {
     options = [];
-    const shown = groups.filter((group) => group.choices.length).map(({ title, choices }) => {
-      const nodes = choices.map((choice) => {
-        const node = element("div", {
-          role: "option", id: `choice-${number}-${options.length}`, class: "choice", "aria-selected": "false",
-          onclick: () => pick(choice),
-        }, element("span", {}, choice.shown ?? choice.label), choice.detail && element("small", {}, choice.detail));
-        options.push({ node, choice });
-        return node;
-      });
-      if (!title) return nodes;
-      return element("div", { role: "group", "aria-label": title },
-        element("div", { class: "group-title", "aria-hidden": "true" }, title), nodes);
-    }).flat();
+    const shown = groups
+      .filter((group) => group.choices.length)
+      .map(({ title, choices }) => {
+        const nodes = choices.map((choice) => {
+          const node = element(
+            "div",
+            {
+              role: "option",
+              id: `choice-${number}-${options.length}`,
+              class: "choice",
+              "aria-selected": "false",
+              onclick: () => pick(choice),
+            },
+            element("span", {}, choice.shown ?? choice.label),
+            choice.detail && element("small", {}, choice.detail),
+          );
+          options.push({ node, choice });
+          return node;
+        });
+        if (!title) return nodes;
+        return element(
+          "div",
+          { role: "group", "aria-label": title },
+          element("div", { class: "group-title", "aria-hidden": "true" }, title),
+          nodes,
+        );
+      })
+      .flat();
     list.replaceChildren(...(shown.length ? shown : [element("div", { class: "nothing" }, "nothing of this name")]));
     list.hidden = false;
     list.scrollTop = 0;
@@ -94,7 +126,9 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     clearTimeout(timer);
     timer = setTimeout(() => search(input.value.trim(), input.value.trim() !== ""), 120);
   });
-  input.addEventListener("click", () => { if (list.hidden) search("", false); });
+  input.addEventListener("click", () => {
+    if (list.hidden) search("", false);
+  });
   list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
   input.addEventListener("focus", () => input.select());
   input.addEventListener("blur", () => {
@@ -119,7 +153,8 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
       if (!list.hidden && options[active]) pick(options[active].choice);
       else {
         await search(input.value === settled ? "" : input.value.trim(), true);
-        const only = options.length === 1 || options[0]?.choice.label.toLowerCase() === input.value.trim().toLowerCase();
+        const only =
+          options.length === 1 || options[0]?.choice.label.toLowerCase() === input.value.trim().toLowerCase();
         if (input.value.trim() && input.value !== settled && only && options[0]) pick(options[0].choice);
       }
     } else if (event.key === "Escape") {

@@ -18,9 +18,14 @@ const PLAIN = "14px system-ui, sans-serif";
 const clipped = (text) => (text.length > 34 ? `${text.slice(0, 32)}…` : text);
 
 function anchorOf(node) {
-  if (node.op === "entity") return { kind: "entity", text: node.label || node.name || node.typed || "?", open: node.name === null };
+  if (node.op === "entity")
+    return { kind: "entity", text: node.label || node.name || node.typed || "?", open: node.name === null };
   const unit = node.unit && node.unit !== "number" ? ` ${node.unit}` : "";
-  return { kind: "number", text: node.text || node.value !== undefined ? `${node.text ?? node.value}${unit}` : "?", open: node.text === "" };
+  return {
+    kind: "number",
+    text: node.text || node.value !== undefined ? `${node.text ?? node.value}${unit}` : "?",
+    open: node.text === "",
+  };
 }
 
 /** The nodes and labelled edges of a tree: `{kind, text, edges: [{label, back, from}]}`. */
@@ -30,13 +35,19 @@ function graphOf(node) {
     case "number":
       return { ...anchorOf(node), edges: [] };
     case "follow":
-      return { kind: "entities", edges: [{ label: node.phrase || node.label || "?", back: node.inverse, from: graphOf(node.of) }] };
+      return {
+        kind: "entities",
+        edges: [{ label: node.phrase || node.label || "?", back: node.inverse, from: graphOf(node.of) }],
+      };
     case "value_of":
       return { kind: "numbers", edges: [{ label: node.label || "?", from: graphOf(node.of) }] };
     case "having_value":
       return { kind: "entities", edges: [{ label: node.label || "?", back: true, from: graphOf(node.of) }] };
     case "compare":
-      return { kind: "numbers", edges: [{ label: node.label || node.comparison, comparison: true, from: graphOf(node.of) }] };
+      return {
+        kind: "numbers",
+        edges: [{ label: node.label || node.comparison, comparison: true, from: graphOf(node.of) }],
+      };
     case "not":
       return { kind: "logic", text: "not", edges: [edgeFrom(node.of)] };
     default: {
@@ -46,7 +57,7 @@ function graphOf(node) {
   }
 }
 
-/** The edge of one part of an intersection, union or negation: a step leads there at once, anything else by a plain edge. */
+/** The edge of one part of an intersection, union or negation: a step leads there at once, other sets by a plain edge. */
 function edgeFrom(part) {
   const graph = graphOf(part);
   return graph.edges.length === 1 && graph.kind !== "logic" ? graph.edges[0] : { label: "", from: graph };
@@ -87,12 +98,28 @@ function spread(root) {
 
 function edgeShapes(edge, to) {
   const { from } = edge;
-  const [start, end] = [from.x + (from.kind === "logic" ? 17 : from.edges.length ? 6 : 0), to.x - (to.kind === "logic" ? 18 : 8)];
+  const [start, end] = [
+    from.x + (from.kind === "logic" ? 17 : from.edges.length ? 6 : 0),
+    to.x - (to.kind === "logic" ? 18 : 8),
+  ];
   const bend = Math.max(start + 4, end - BEND);
-  const path = from.y === to.y ? `M${start} ${from.y}H${end}`
-    : `M${start} ${from.y}H${bend}C${bend + BEND * 0.6} ${from.y} ${end - BEND * 0.6} ${to.y} ${end} ${to.y}`;
+  const path =
+    from.y === to.y
+      ? `M${start} ${from.y}H${end}`
+      : `M${start} ${from.y}H${bend}C${bend + BEND * 0.6} ${from.y} ${end - BEND * 0.6} ${to.y} ${end} ${to.y}`;
   const tip = edge.back ? arrow(start, from.y, -1) : arrow(end, to.y, 1);
-  const text = edge.label && drawn("text", { class: edge.comparison ? "label comparison" : "label", x: (start + bend) / 2 + 2, y: from.y - 7, "text-anchor": "middle" }, clipped(edge.label));
+  const text =
+    edge.label &&
+    drawn(
+      "text",
+      {
+        class: edge.comparison ? "label comparison" : "label",
+        x: (start + bend) / 2 + 2,
+        y: from.y - 7,
+        "text-anchor": "middle",
+      },
+      clipped(edge.label),
+    );
   return [drawn("path", { class: "edge", d: path }), tip, text];
 }
 
@@ -104,19 +131,38 @@ function arrow(x, y, direction) {
 function nodeShapes(node, isTarget) {
   const { x, y } = node;
   if (node.kind === "logic") {
-    return [drawn("rect", { class: "logic", x: x - 17, y: y - 11, width: 34, height: 22, rx: 11 }),
-      drawn("text", { class: "label", x, y: y + 4, "text-anchor": "middle" }, node.text)];
+    return [
+      drawn("rect", { class: "logic", x: x - 17, y: y - 11, width: 34, height: 22, rx: 11 }),
+      drawn("text", { class: "label", x, y: y + 4, "text-anchor": "middle" }, node.text),
+    ];
   }
   if (!node.edges.length && node.text) {
     const style = `anchor ${node.kind}${node.open ? " open" : ""}`;
-    return [drawn("rect", { class: style, x: x - node.width, y: y - 14, width: node.width, height: 28, rx: node.kind === "number" ? 3 : 14 }),
-      drawn("text", { class: "anchor-text", x: x - node.width / 2, y: y + 5, "text-anchor": "middle" }, clipped(node.text))];
+    return [
+      drawn("rect", {
+        class: style,
+        x: x - node.width,
+        y: y - 14,
+        width: node.width,
+        height: 28,
+        rx: node.kind === "number" ? 3 : 14,
+      }),
+      drawn(
+        "text",
+        { class: "anchor-text", x: x - node.width / 2, y: y + 5, "text-anchor": "middle" },
+        clipped(node.text),
+      ),
+    ];
   }
   const style = isTarget ? "point target" : "point";
   const size = isTarget ? 8 : 5;
-  const shape = node.kind === "numbers" ? drawn("rect", { class: style, x: x - size, y: y - size, width: 2 * size, height: 2 * size })
-    : drawn("circle", { class: style, cx: x, cy: y, r: size });
-  return isTarget ? [shape, drawn("text", { class: "target-text", x: x, y: y + 4, "text-anchor": "middle" }, "?")] : [shape];
+  const shape =
+    node.kind === "numbers"
+      ? drawn("rect", { class: style, x: x - size, y: y - size, width: 2 * size, height: 2 * size })
+      : drawn("circle", { class: style, cx: x, cy: y, r: size });
+  return isTarget
+    ? [shape, drawn("text", { class: "target-text", x: x, y: y + 4, "text-anchor": "middle" }, "?")]
+    : [shape];
 }
 
 /** An SVG of a draft; `words` says the same to those who cannot see it. */
@@ -127,7 +173,12 @@ export function drawing(draft, words) {
   const width = spread(root);
   const nodes = all(root);
   const height = rows * ROW + 8;
-  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": words || "an unfinished question" });
+  const svg = drawn("svg", {
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    role: "img",
+    "aria-label": words || "an unfinished question",
+  });
   svg.style.minWidth = `${Math.round(width * SMALLEST)}px`;
   svg.append(...nodes.flatMap((node) => node.edges.flatMap((edge) => edgeShapes(edge, node))).filter(Boolean));
   svg.append(...nodes.flatMap((node) => nodeShapes(node, node === root)));

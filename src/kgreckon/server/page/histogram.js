@@ -32,22 +32,32 @@ function ticksOf({ edges, log, unit }, width) {
   let step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough);
   if (isCalendar(unit)) step = Math.max(1, step);
   const ticks = [];
-  for (let value = Math.ceil(low / step) * step; value <= high; value += step) ticks.push(Math.abs(value) < step / 1e6 ? 0 : value);
+  for (let value = Math.ceil(low / step) * step; value <= high; value += step)
+    ticks.push(Math.abs(value) < step / 1e6 ? 0 : value);
   return ticks;
 }
 
 function bars(distribution, at, masses, style) {
   const highest = Math.max(...masses, 1e-12);
-  return masses.map((mass, place) => {
-    if (mass < highest / 500 && (mass === 0 || style.endsWith("answer"))) return null; // a trace of a chance is no answer
-    const [left, right] = [at(distribution.edges[place]), at(distribution.edges[place + 1])];
-    const height = Math.max(1.5, (mass / highest) * (FLOOR - 14));
-    return drawn("rect", { class: style, x: left + 0.5, y: FLOOR - height, width: Math.max(1, right - left - 1), height });
-  }).filter(Boolean);
+  return masses
+    .map((mass, place) => {
+      if (mass === 0 || (style === "bar answer" && mass < highest / 500)) return null; // a trace is no answer
+      const [left, right] = [at(distribution.edges[place]), at(distribution.edges[place + 1])];
+      const height = Math.max(1.5, (mass / highest) * (FLOOR - 14));
+      return drawn("rect", {
+        class: style,
+        x: left + 0.5,
+        y: FLOOR - height,
+        width: Math.max(1, right - left - 1),
+        height,
+      });
+    })
+    .filter(Boolean);
 }
 
 const words = ({ low, high, unit }) => {
-  if (low !== null && high !== null) return low === high ? withUnit(low, unit) : `${withUnit(low, unit)} to ${withUnit(high, unit)}`;
+  if (low !== null && high !== null)
+    return low === high ? withUnit(low, unit) : `${withUnit(low, unit)} to ${withUnit(high, unit)}`;
   if (low !== null) return `from ${withUnit(low, unit)} up`;
   return high !== null ? `up to ${withUnit(high, unit)}` : null;
 };
@@ -59,7 +69,10 @@ function picture(distribution, estimate, width) {
   if (words(distribution)) {
     const [left, right] = [at(distribution.low ?? edges[0]), at(distribution.high ?? edges.at(-1))];
     svg.append(drawn("rect", { class: "range", x: left, y: 4, width: Math.max(2, right - left), height: FLOOR - 4 }));
-    for (const [bound, x] of [[distribution.low, left], [distribution.high, right]]) {
+    for (const [bound, x] of [
+      [distribution.low, left],
+      [distribution.high, right],
+    ]) {
       if (bound !== null) svg.append(drawn("path", { class: "bound", d: `M${x} 4V${FLOOR}` }));
     }
   }
@@ -67,15 +80,28 @@ function picture(distribution, estimate, width) {
   if (answers) svg.append(...bars(distribution, at, answers, "bar answer"));
   if (estimate && estimate.unit === distribution.unit) {
     const [low, middle, high] = [estimate.low, estimate.value, estimate.high].map(at);
-    svg.append(drawn("path", { class: "interval", d: `M${low} 6V14M${low} 10H${high}M${high} 6V14` }),
-      drawn("path", { class: "middle", d: `M${middle} 4l5 6l-5 6l-5 -6Z` }));
+    svg.append(
+      drawn("path", { class: "interval", d: `M${low} 6V14M${low} 10H${high}M${high} 6V14` }),
+      drawn("path", { class: "middle", d: `M${middle} 4l5 6l-5 6l-5 -6Z` }),
+    );
   }
   svg.append(drawn("path", { class: "axis", d: `M${MARGIN} ${FLOOR}H${width - MARGIN}` }));
   for (const tick of ticksOf(distribution, width)) {
     const x = at(tick);
     const anchor = x < 30 ? "start" : x > width - 30 ? "end" : "middle";
-    svg.append(drawn("path", { class: "axis", d: `M${x} ${FLOOR}v4` }),
-      drawn("text", { class: "tick", x: anchor === "start" ? Math.max(2, x - 6) : anchor === "end" ? Math.min(width - 2, x + 6) : x, y: FLOOR + 18, "text-anchor": anchor }, short(tick, distribution.unit)));
+    svg.append(
+      drawn("path", { class: "axis", d: `M${x} ${FLOOR}v4` }),
+      drawn(
+        "text",
+        {
+          class: "tick",
+          x: anchor === "start" ? Math.max(2, x - 6) : anchor === "end" ? Math.min(width - 2, x + 6) : x,
+          y: FLOOR + 18,
+          "text-anchor": anchor,
+        },
+        short(tick, distribution.unit),
+      ),
+    );
   }
   return svg;
 }
@@ -85,12 +111,22 @@ export function histogram(distribution, estimate = null) {
   const total = distribution.counts.reduce((sum, number) => sum + number, 0);
   const allowed = words(distribution);
   const unit = distribution.unit && distribution.unit !== "number" ? distribution.unit : null;
-  const about = [counted(total, "value"), unit && `in ${unit}`, distribution.log && "on a logarithmic scale"].filter(Boolean).join(", ");
+  const about = [counted(total, "value"), unit && `in ${unit}`, distribution.log && "on a logarithmic scale"]
+    .filter(Boolean)
+    .join(", ");
   const area = element("div", { class: "picture" });
   drawAtWidth(area, (width) => picture(distribution, estimate, width));
-  return element("figure", { class: "histogram" },
-    element("figcaption", {}, element("strong", {}, distribution.label), element("span", {}, about),
+  return element(
+    "figure",
+    { class: "histogram" },
+    element(
+      "figcaption",
+      {},
+      element("strong", {}, distribution.label),
+      element("span", {}, about),
       allowed && element("span", { class: "key range-key" }, `asked for: ${allowed}`),
-      distribution.answers && element("span", { class: "key answer-key" }, "where the answers are")),
-    area);
+      distribution.answers && element("span", { class: "key answer-key" }, "where the answers are"),
+    ),
+    area,
+  );
 }

@@ -15,8 +15,8 @@ export function questionInAddress() {
 const addressOf = (text) => (text ? PREFIX + encodeURIComponent(text) : location.pathname + location.search);
 
 /**
- * Let the address follow the question. A question that was asked stays in the history; one that is being edited is replaced
- * by its next edit; `arriving` is a question that came from the address, which has its place there already.
+ * Let the address follow the question. A question that was asked stays in the history; one that is being edited is
+ * replaced by its next edit; `arriving` is a question that came from the address, which has its place there already.
  */
 export function remember(text, asked, arriving = false) {
   if (text === questionInAddress()) {

@@ -11,7 +11,10 @@ import { Question } from "./question.js";
 import { tabs } from "./tabs.js";
 
 const FIRST = 20; // answers at first; "show more" asks for more
-const MORE_COMPARISONS = [{ name: "x >= y", label: "at least" }, { name: "x <= y", label: "at most" }]; // not of the paper
+const MORE_COMPARISONS = [
+  { name: "x >= y", label: "at least" },
+  { name: "x <= y", label: "at most" },
+]; // not of the paper
 const part = (id) => document.getElementById(id);
 
 const question = new Question();
@@ -37,7 +40,8 @@ function showQuestion() {
   if (source !== "builder" && builder.draft !== question.draft) builder.show(question.draft);
   const unfinished = source === "builder" && lacking.length > 0;
   const begun = question.draft.tree.op !== "and" || question.draft.tree.parts.length > 0;
-  if (!question.pending) part("words").textContent = question.inStep ? question.words : unfinished && begun ? "Not finished yet." : "";
+  if (!question.pending)
+    part("words").textContent = question.inStep ? question.words : unfinished && begun ? "Not finished yet." : "";
   part("question-problem").replaceChildren(...(problems.builder ? [element("p", {}, problems.builder.message)] : []));
   part("copy-link").disabled = !question.inStep;
   part("copied").textContent = "";
@@ -85,15 +89,18 @@ async function ask(limit = FIRST) {
     answered = found.paper;
     question.canonical = found.paper;
     remember(found.paper, true);
-    await showAnswers(found, info);
+    const shown = await showAnswers(found, info);
     const most = info.limits?.answers ?? 100;
-    part("more").hidden = found.answers.length < limit || limit >= most;
+    part("more").hidden = shown < limit || limit >= most;
     part("more").onclick = () => ask(Math.min(most, limit * 5));
     markStale(question.canonical !== answered);
   } catch (problem) {
     if (turn !== asking) return;
     markStale(true);
-    showProblem(problem instanceof api.Problem ? problem : new api.Problem("broken", `This page failed: ${problem.message}`), () => ask(limit));
+    showProblem(
+      problem instanceof api.Problem ? problem : new api.Problem("broken", `This page failed: ${problem.message}`),
+      () => ask(limit),
+    );
     if (!(problem instanceof api.Problem)) throw problem;
   } finally {
     if (turn === asking) part("results").removeAttribute("aria-busy");
@@ -122,9 +129,23 @@ async function arrive(text, asked) {
 
 function showExamples(examples) {
   if (!examples.length) return;
-  const buttons = examples.map(({ words, query }) => element("li", {}, element("button", {
-    type: "button", onclick: () => { chooseTab("tab-builder"); arrive(query, true); },
-  }, words)));
+  const buttons = examples.map(({ words, query }) =>
+    element(
+      "li",
+      {},
+      element(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            chooseTab("tab-builder");
+            arrive(query, true);
+          },
+        },
+        words,
+      ),
+    ),
+  );
   part("examples").replaceChildren(element("summary", {}, "Example questions"), element("ul", {}, buttons));
   part("examples").hidden = false;
   part("examples").open = !questionInAddress();
@@ -147,7 +168,8 @@ async function copyLink() {
 async function start() {
   try {
     info = { ...info, ...(await api.info()) };
-    if (info.model === "reckoner" || info.model === "exact") info.comparisons = [...info.comparisons, ...MORE_COMPARISONS];
+    if (info.model === "reckoner" || info.model === "exact")
+      info.comparisons = [...info.comparisons, ...MORE_COMPARISONS];
     const { names } = await api.names("attribute", "", 100);
     info.unitsOf = new Map(names.map(({ name, units }) => [name, units]));
     showAbout(info);
@@ -159,11 +181,24 @@ async function start() {
   question.addEventListener("changed", showQuestion);
   for (const name of ["paper", "sparql"]) {
     part(name).addEventListener("input", () => question.editText(name, part(name).value));
-    part(name).addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask(); });
+    part(name).addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask();
+    });
   }
-  part("asking").addEventListener("submit", (event) => { event.preventDefault(); ask(); });
+  part("asking").addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask();
+  });
   part("copy-link").addEventListener("click", copyLink);
-  part("clear").addEventListener("click", () => { remember(null, true); arrive(null, false); chooseTab("tab-builder"); });
+  part("clear").addEventListener("click", () => {
+    remember(null, true);
+    arrive(null, false);
+    chooseTab("tab-builder");
+  });
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the address belongs to the question
+    part("answers-heading").focus();
+  });
   onArrival(arrive);
   const shared = questionInAddress();
   if (shared) await arrive(shared, true);

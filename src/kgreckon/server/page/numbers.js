@@ -5,8 +5,12 @@ import * as trees from "./tree.js";
 
 const FORMULA = "formula";
 const KINDS = [
-  ["number", "the number"], ["value_of", "the value of"], ["compare", "a number that is"],
-  ["and", "all of these"], ["or", "any of these"], ["not", "any number except"],
+  ["number", "the number"],
+  ["value_of", "the value of"],
+  ["compare", "a number that is"],
+  ["and", "all of these"],
+  ["or", "any of these"],
+  ["not", "any number except"],
 ];
 
 const word = (text) => element("span", { class: "word" }, text);
@@ -14,17 +18,30 @@ const word = (text) => element("span", { class: "word" }, text);
 /** What comes after `whose ATTRIBUTE is`: a comparison, or `exactly`, and a set of numbers. */
 export function boundEditor(builder, node, replace, attribute) {
   const comparison = node.op === "compare" ? node : null;
-  const [of, replaceOf] = comparison ? [node.of, (other) => { node.of = other; }] : [node, replace];
+  const [of, replaceOf] = comparison
+    ? [
+        node.of,
+        (other) => {
+          node.of = other;
+        },
+      ]
+    : [node, replace];
   const chosen = comparisonControls(builder, comparison, of, replace);
   return [...chosen, ...numbersEditor(builder, of, replaceOf, builder.unitsOf(attribute), attribute)];
 }
 
-/** The controls of a set of numbers, measured in `units` where they are known; `attribute` is the one it is compared with. */
+/** The controls of a set of numbers, measured in `units` where they are known and compared with an `attribute`. */
 export function numbersEditor(builder, node, replace, units, attribute = null) {
-  const kind = builder.select("Which numbers", KINDS, node.op, (wanted) => {
-    const other = turned(builder, node, wanted, units, attribute);
-    builder.edit(() => replace(other), other, "kind");
-  }, builder.key(node, "kind"));
+  const kind = builder.select(
+    "Which numbers",
+    KINDS,
+    node.op,
+    (wanted) => {
+      const other = turned(builder, node, wanted, units, attribute);
+      builder.edit(() => replace(other), other, "kind");
+    },
+    builder.key(node, "kind"),
+  );
   return [kind, ...content(builder, node, units)];
 }
 
@@ -45,7 +62,9 @@ function made(builder, kind, around, units, attribute) {
 }
 
 function content(builder, node, units) {
-  const inner = (of) => { node.of = of; };
+  const inner = (of) => {
+    node.of = of;
+  };
   switch (node.op) {
     case "number":
       return [numberField(builder, node), unitField(builder, node, units)];
@@ -61,15 +80,29 @@ function content(builder, node, units) {
 }
 
 function partsEditor(builder, node, units) {
-  const replacing = (place) => (other) => { node.parts[place] = other; };
-  const add = element("button", {
-    type: "button", class: "plain", "data-key": builder.key(node, "add"),
-    onclick: () => {
-      const added = trees.compare(builder.usualComparison, trees.noNumber(units[0] ?? null));
-      builder.edit(() => node.parts.push(added), added, "comparison");
+  const replacing = (place) => (other) => {
+    node.parts[place] = other;
+  };
+  const add = element(
+    "button",
+    {
+      type: "button",
+      class: "plain",
+      "data-key": builder.key(node, "add"),
+      onclick: () => {
+        const added = trees.compare(builder.usualComparison, trees.noNumber(units[0] ?? null));
+        builder.edit(() => node.parts.push(added), added, "comparison");
+      },
     },
-  }, "+ number");
-  return builder.list(node, node.op === "or", "number", (part, place) => numbersEditor(builder, part, replacing(place), units), add);
+    "+ number",
+  );
+  return builder.list(
+    node,
+    node.op === "or",
+    "number",
+    (part, place) => numbersEditor(builder, part, replacing(place), units),
+    add,
+  );
 }
 
 /** The comparison of `node`, or `exactly` where there is none; whatever is chosen keeps what it compares with. */
@@ -77,27 +110,59 @@ function comparisonControls(builder, node, of, replace = null) {
   const { comparisons } = builder.info;
   const named = comparisons.find(({ name }) => name === node?.comparison);
   const byFormula = node && (node.byFormula || !named);
-  const options = [...comparisons.map(({ name, label }) => [name, label]), ...(replace ? [["", "exactly"]] : []), [FORMULA, "by a formula …"]];
-  const select = builder.select("Comparison", options, byFormula ? FORMULA : node?.comparison ?? "", (wanted) => {
-    if (wanted === "") return builder.edit(() => replace(of), of, "comparison");
-    const chosen = node ?? trees.compare(builder.usualComparison, of);
-    if (wanted === FORMULA) Object.assign(chosen, { comparison: "x > 2y + 3", label: "x > 2y + 3", byFormula: true });
-    else Object.assign(chosen, { comparison: wanted, label: comparisons.find(({ name }) => name === wanted).label, byFormula: false });
-    builder.edit(() => { if (!node) replace(chosen); }, chosen, wanted === FORMULA ? "formula" : "comparison");
-  }, builder.key(node ?? of, "comparison"));
+  const options = [
+    ...comparisons.map(({ name, label }) => [name, label]),
+    ...(replace ? [["", "exactly"]] : []),
+    [FORMULA, "by a formula …"],
+  ];
+  const select = builder.select(
+    "Comparison",
+    options,
+    byFormula ? FORMULA : (node?.comparison ?? ""),
+    (wanted) => {
+      if (wanted === "") return builder.edit(() => replace(of), of, "comparison");
+      const chosen = node ?? trees.compare(builder.usualComparison, of);
+      if (wanted === FORMULA) Object.assign(chosen, { comparison: "x > 2y + 3", label: "x > 2y + 3", byFormula: true });
+      else
+        Object.assign(chosen, {
+          comparison: wanted,
+          label: comparisons.find(({ name }) => name === wanted).label,
+          byFormula: false,
+        });
+      builder.edit(
+        () => {
+          if (!node) replace(chosen);
+        },
+        chosen,
+        wanted === FORMULA ? "formula" : "comparison",
+      );
+    },
+    builder.key(node ?? of, "comparison"),
+  );
   return byFormula ? [select, formulaField(builder, node)] : [select];
 }
 
 function formulaField(builder, node) {
-  return builder.field("Formula: x is the number looked for, y what it is compared with", node.comparison, "formula", builder.key(node, "formula"),
-    (text) => Object.assign(node, { comparison: text, label: text }));
+  return builder.field(
+    "Formula: x is the number looked for, y what it is compared with",
+    node.comparison,
+    "formula",
+    builder.key(node, "formula"),
+    (text) => Object.assign(node, { comparison: text, label: text }),
+  );
 }
 
 function numberField(builder, node) {
-  const field = builder.field("Number", node.text, node.text ? "number" : "number open", builder.key(node, "text"), (text) => {
-    node.text = text;
-    field.classList.toggle("open", text === "");
-  });
+  const field = builder.field(
+    "Number",
+    node.text,
+    node.text ? "number" : "number open",
+    builder.key(node, "text"),
+    (text) => {
+      node.text = text;
+      field.classList.toggle("open", text === "");
+    },
+  );
   field.placeholder = "number";
   field.inputMode = "decimal";
   return field;
@@ -108,6 +173,19 @@ function unitField(builder, node, units) {
   if (units.length && !units.includes(node.unit)) [node.unit] = units; // another attribute was chosen
   node.unit ??= all[0] ?? null;
   if (units.length === 1) return element("span", { class: "unit" }, node.unit);
-  const choose = (unit) => builder.edit(() => { node.unit = unit; }, node, "unit");
-  return builder.select("Unit", all.map((unit) => [unit, unit]), node.unit, choose, builder.key(node, "unit"));
+  const choose = (unit) =>
+    builder.edit(
+      () => {
+        node.unit = unit;
+      },
+      node,
+      "unit",
+    );
+  return builder.select(
+    "Unit",
+    all.map((unit) => [unit, unit]),
+    node.unit,
+    choose,
+    builder.key(node, "unit"),
+  );
 }

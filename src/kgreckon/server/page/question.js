@@ -87,7 +87,7 @@ export class Question extends EventTarget {
     if (this.pending || (problem && problem.kind !== "wrong")) await this.translate();
   }
 
-  /** Let the server read the form that was edited last; the others follow, or stay as they are where it cannot be read. */
+  /** Let the server read the form that was edited last; the others follow, or stay where it cannot be read. */
   async translate() {
     clearTimeout(this.timer);
     if (this.lacking.length) return;
@@ -105,7 +105,10 @@ export class Question extends EventTarget {
 
   take({ tree, paper, sparql, words, units }) {
     const own = this.source;
-    this.texts = { paper: own === "paper" ? this.texts.paper : paper, sparql: own === "sparql" ? this.texts.sparql : sparql ?? "" };
+    this.texts = {
+      paper: own === "paper" ? this.texts.paper : paper,
+      sparql: own === "sparql" ? this.texts.sparql : (sparql ?? ""),
+    };
     if (own !== "builder") this.draft = trees.draftOf(tree);
     this.problems = { builder: null, paper: null, sparql: null };
     this.canonical = paper;

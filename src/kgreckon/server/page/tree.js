@@ -1,19 +1,30 @@
 /**
  * Questions as trees of plain objects, as the server writes them, and drafts of them.
  *
- * A draft is such a tree while it is being built: names and numbers may be missing, and a set of things is either one entity
- * or an `and` of conditions, however few. `finished` turns a draft back into the server's tree.
+ * A draft is such a tree while it is being built: names and numbers may be missing, and a set of things is either one
+ * entity or an `and` of conditions, however few. `finished` turns a draft back into the server's tree.
  */
 
 export const noThing = () => ({ op: "entity", name: null, label: "" });
 export const noNumber = (unit = null) => ({ op: "number", text: "", unit });
 export const noConditions = () => ({ op: "and", parts: [] });
 
-export const follow = ({ name, label, phrase, inverse }, of = noThing()) =>
-  ({ op: "follow", relation: name, label, phrase, inverse: Boolean(inverse), of });
+export const follow = ({ name, label, phrase, inverse }, of = noThing()) => ({
+  op: "follow",
+  relation: name,
+  label,
+  phrase,
+  inverse: Boolean(inverse),
+  of,
+});
 export const havingValue = ({ name, label, units }, of) => ({ op: "having_value", attribute: name, label, units, of });
-export const valueOf = ({ name = null, label = "", units = [] } = {}, of = noThing()) =>
-  ({ op: "value_of", attribute: name, label, units, of });
+export const valueOf = ({ name = null, label = "", units = [] } = {}, of = noThing()) => ({
+  op: "value_of",
+  attribute: name,
+  label,
+  units,
+  of,
+});
 export const compare = ({ name, label }, of) => ({ op: "compare", comparison: name, label, of });
 
 /** Whether a node of the server's tree denotes things or numbers. */
@@ -56,7 +67,7 @@ function writtenNumber({ value, label, unit }) {
 
 const FORMULA = /^x\s*(<=|>=|!=|<|>|=)\s*-?[\d.eE]*\s*[*·]?\s*y(\s*[-+]\s*[\d.eE]+)?(\s+within\s+[\d.eE]+)?$/;
 
-/** What a draft still lacks, first things first: `{node, part, words}`, `part` naming the control that would give it. */
+/** What a draft still lacks, in order: `{node, part, words}`, `part` naming the control that would give it. */
 export function lacks(node, sort = "entities") {
   const own = (part, words) => [{ node, part, words }];
   const typed = node.typed ? `“${node.typed}” is not chosen from the list` : null;
@@ -73,20 +84,25 @@ export function lacks(node, sort = "entities") {
       return [...missing, ...lacks(node.of, node.op === "value_of" ? "entities" : "numbers")];
     }
     case "compare": {
-      const readable = !/[^A-Za-z]/.test(node.comparison) ? node.comparison !== "" : FORMULA.test(node.comparison.trim());
+      const readable = !/[^A-Za-z]/.test(node.comparison)
+        ? node.comparison !== ""
+        : FORMULA.test(node.comparison.trim());
       const missing = readable ? [] : own("formula", `“${node.comparison}” is no formula such as x > 2y + 3`);
       return [...missing, ...lacks(node.of, "numbers")];
     }
     case "not":
       return lacks(node.of, sort);
     default: {
-      const missing = node.parts.length && !typed ? [] : own("add", typed ?? (sort === "entities" ? "add a condition" : "add a number"));
+      const missing =
+        node.parts.length && !typed
+          ? []
+          : own("add", typed ?? (sort === "entities" ? "add a condition" : "add a number"));
       return [...missing, ...node.parts.flatMap((part) => lacks(part, sort))];
     }
   }
 }
 
-/** The draft as a tree, an `and` of one part being that part. With `names` only, it is what the server reads. */
+/** The draft as a tree, an `and` of one part being that part. */
 export function simplified(node) {
   if (node.parts) {
     if (node.op === "and" && node.parts.length === 1) return simplified(node.parts[0]);

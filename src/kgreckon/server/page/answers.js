@@ -101,7 +101,7 @@ export async function showAnswers(found, info) {
   const areProbabilities = info.model === "reckoner" || info.model === "exact";
   const answers = worthShowing(found.answers, areProbabilities);
   const whole = areProbabilities ? 1 : Math.max(...answers.map(({ score }) => score), 1e-12);
-  part("results").classList.remove("stale");
+  markStale(false);
   part("answers-problem").replaceChildren();
   part("status").textContent = summary(answers, found, info.model === "exact");
   part("answers").replaceChildren(...answers.map((answer) => item(found.paper, answer, isNumber, whole)));
@@ -128,12 +128,14 @@ export function clearAnswers() {
   part("status").textContent = "What the graph proves, and what is likely, will be here.";
   part("map").hidden = true;
   part("more").hidden = true;
-  part("results").classList.remove("stale");
+  markStale(false);
 }
 
 /** Say that the answers on show are those of an earlier question. */
 export function markStale(stale) {
-  part("results").classList.toggle("stale", stale && part("answers").children.length > 0);
+  const earlier = stale && part("answers").children.length > 0;
+  part("results").classList.toggle("stale", earlier);
+  part("stale").hidden = !earlier;
 }
 
 /** Say what went wrong, with a way to try again. */

@@ -38,6 +38,7 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
   let options = []; // the elements of the choices on show
   let active = -1;
   let asked = 0; // the latest search; answers to earlier ones are dropped
+  let searched = null; // the text whose choices are on show
   let settled = value;
 
   function close() {
@@ -65,7 +66,7 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     (choice.instead ?? choose)(choice);
   }
 
-  function show(groups) {
+  function show(groups, nothing = "nothing of this name") {
     options = [];
     const shown = groups
       .filter((group) => group.choices.length)
@@ -95,7 +96,7 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
         );
       })
       .flat();
-    list.replaceChildren(...(shown.length ? shown : [element("div", { class: "nothing" }, "nothing of this name")]));
+    list.replaceChildren(...(shown.length ? shown : [element("div", { class: "nothing" }, nothing)]));
     list.hidden = false;
     list.scrollTop = 0;
     input.setAttribute("aria-expanded", "true");
@@ -106,18 +107,24 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
 
   async function search(text, first) {
     const turn = ++asked;
-    let groups;
-    try {
-      groups = await find(text);
-    } catch (problem) {
-      groups = [];
-      list.replaceChildren(element("div", { class: "nothing" }, problem.message));
-      list.hidden = turn !== asked;
-      return;
-    }
+    const [groups, problem] = await find(text).then(
+      (found) => [found, undefined],
+      (error) => [[], error.message],
+    );
     if (turn !== asked || document.activeElement !== input) return;
-    show(groups);
+    searched = text;
+    show(groups, problem);
     activate(first && options.length ? 0 : -1);
+  }
+
+  /** Take the choice that is marked; where the list lags behind the typing, the one that has just this name. */
+  async function enter() {
+    clearTimeout(timer);
+    const text = input.value === settled ? "" : input.value.trim();
+    if (!list.hidden && searched === text && options[active]) return pick(options[active].choice);
+    await search(text, true);
+    const isNamed = options[0]?.choice.label.toLowerCase() === text.toLowerCase();
+    if (text && searched === text && isNamed) pick(options[0].choice);
   }
 
   let timer = null;
@@ -127,7 +134,7 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     timer = setTimeout(() => search(input.value.trim(), input.value.trim() !== ""), 120);
   });
   input.addEventListener("click", () => {
-    if (list.hidden) search("", false);
+    if (list.hidden) search(input.value === settled ? "" : input.value.trim(), false);
   });
   list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
   input.addEventListener("focus", () => input.select());
@@ -149,14 +156,7 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
       else if (options.length) activate((active + step + options.length) % options.length);
     } else if (event.key === "Enter") {
       event.preventDefault(); // Enter picks; it never submits a half-typed name
-      clearTimeout(timer);
-      if (!list.hidden && options[active]) pick(options[active].choice);
-      else {
-        await search(input.value === settled ? "" : input.value.trim(), true);
-        const only =
-          options.length === 1 || options[0]?.choice.label.toLowerCase() === input.value.trim().toLowerCase();
-        if (input.value.trim() && input.value !== settled && only && options[0]) pick(options[0].choice);
-      }
+      await enter();
     } else if (event.key === "Escape") {
       if (list.hidden && input.value === settled) return;
       event.preventDefault();

@@ -11,10 +11,11 @@ import { Question } from "./question.js";
 import { tabs } from "./tabs.js";
 
 const FIRST = 20; // answers at first; "show more" asks for more
+// Beyond the seven of the paper, which are all that a neural model knows.
 const MORE_COMPARISONS = [
   { name: "x >= y", label: "at least" },
   { name: "x <= y", label: "at most" },
-]; // not of the paper
+];
 const part = (id) => document.getElementById(id);
 
 const question = new Question();
@@ -31,8 +32,7 @@ function showQuestion() {
   const { source, texts, problems, lacking } = question;
   for (const name of ["paper", "sparql"]) {
     if (source !== name || part(name).value !== texts[name]) part(name).value = texts[name];
-    part(name).toggleAttribute("aria-invalid", Boolean(problems[name]));
-    if (problems[name]) part(name).setAttribute("aria-invalid", "true");
+    part(name).setAttribute("aria-invalid", String(Boolean(problems[name])));
     const said = problems[name]?.message ?? "";
     if (part(`${name}-problem`).textContent !== said) part(`${name}-problem`).textContent = said;
     part(`tab-${name}`).classList.toggle("faulty", Boolean(problems[name]));
@@ -84,16 +84,19 @@ async function ask(limit = FIRST) {
     const problem = question.problems[question.source];
     if (problem?.kind === "wrong") return showWrong();
     if (problem) throw problem;
+    const version = question.turn;
     const found = await api.ask(question.asked, limit);
     if (turn !== asking) return;
     answered = found.paper;
-    question.canonical = found.paper;
-    remember(found.paper, true);
+    if (version === question.turn) {
+      question.canonical = found.paper; // unless it was edited while the server thought
+      remember(found.paper, true);
+    }
     const shown = await showAnswers(found, info);
     const most = info.limits?.answers ?? 100;
     part("more").hidden = shown < limit || limit >= most;
     part("more").onclick = () => ask(Math.min(most, limit * 5));
-    markStale(question.canonical !== answered);
+    markStale(!question.inStep || question.canonical !== answered);
   } catch (problem) {
     if (turn !== asking) return;
     markStale(true);
@@ -153,7 +156,8 @@ function showExamples(examples) {
 
 function showAbout({ model, graph, version }) {
   const numbers = `${count(graph.entities)} things, ${count(graph.facts)} facts, ${count(graph.values)} numbers`;
-  part("about").textContent = `${numbers} · answers by ${model} · version ${version}`;
+  const answers = model === "exact" ? "exact answers only" : `answers by ${model}`;
+  part("about").textContent = `${numbers} · ${answers} · version ${version}`;
 }
 
 async function copyLink() {

@@ -60,7 +60,7 @@ export function showMap(figure, answers, places, open) {
     svg.append(
       ...graticule(),
       drawn("path", {
-        class: "places",
+        class: view.width < 180 ? "places near" : "places",
         d: places.map(([longitude, latitude]) => `M${x(longitude)} ${y(latitude)}h0`).join(""),
       }),
     );
@@ -121,8 +121,8 @@ export function showMap(figure, answers, places, open) {
   const key = element(
     "p",
     { class: "map-key" },
-    element("span", { class: "key observed-key" }, "observed"),
-    element("span", { class: "key inferred-key" }, "inferred"),
+    answers.some(({ observed }) => observed) && element("span", { class: "key observed-key" }, "observed"),
+    answers.some(({ observed }) => !observed) && element("span", { class: "key inferred-key" }, "inferred"),
     name,
   );
   figure.replaceChildren(

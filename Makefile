@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/
 
-.PHONY: demo test setup check format world clean
+.PHONY: demo test setup check format report world clean
 
 demo: setup
 	$(RUN)kgreckon demo
@@ -29,6 +29,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 format: setup
 	$(RUN)ruff check --fix .
 	$(RUN)ruff format .
+
+# Make docs/results.md and docs/results.html again from results/, without training.
+report: setup
+	$(RUN)python scripts/make_results.py
 
 # Rebuild the embedded World graph from the packages that ship its sources.
 world: setup

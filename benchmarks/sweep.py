@@ -81,11 +81,20 @@ def main() -> None:
             start = perf_counter()
             model = trained(benchmark, queries, RunSettings.choose({**fixed, "numbers": numbers, **change}))
             found = evaluate_scores(model.answer, validation)
+            parts = found.as_json()
+            entities, numbers_too = parts["entity_targets"], parts["number_targets"]["all"]
+            shares = {
+                "without_numbers": entities["without_numbers"]["mrr"],
+                "touching_numbers": entities["touching_numbers"]["mrr"],
+                "for_numbers": numbers_too["mrr"] if numbers_too else None,
+            }
             named = ", ".join(f"{key} {value}" for key, value in change.items()) or "defaults"
             seconds = perf_counter() - start
-            print(f"{arguments.model} {numbers}: {named}: {found.mean_mrr():.2f} ({seconds:.1f} s)", flush=True)
-            rows.append({"model": arguments.model, "numbers": numbers, "change": change, "steps": arguments.steps,
-                         "validation_mrr": found.mean_mrr(), "seconds": round(seconds, 1)})  # fmt: skip
+            print(f"{arguments.model} {numbers}: {named}: {found.mean_mrr():.2f} ({seconds:.1f} s)", end=" ")
+            print(", ".join(f"{key.replace('_', ' ')} {value:.2f}" for key, value in shares.items()), flush=True)
+            trial = {"benchmark": benchmark.header.get("preset"), "model": arguments.model, "numbers": numbers, "change": change,
+                     "steps": arguments.steps, "validation_mrr": found.mean_mrr(), "seconds": round(seconds, 1)}  # fmt: skip
+            rows.append({**trial, **shares})
             if arguments.json:
                 Path(arguments.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
             del model

@@ -1,12 +1,17 @@
 """Reproducing: plans, runs in processes of their own, results that are not computed twice."""
 
 import json
+import re
+from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
 from kgreckon.benchmark import Benchmark, BuildSettings, build
 from kgreckon.errors import UserError
-from kgreckon.reproducing import Plan, Progress, plans_for, reproduce, result_of
+from kgreckon.exact import Numbers
+from kgreckon.reproducing import Plan, Progress, html, markdown, plans_for, report, reproduce, result_of
+from kgreckon.reproducing.blocks import Figure, Heading, Table
 from random_graph import random_graph
 
 FEW = {"device": "cpu", "validation_queries": 3}
@@ -34,6 +39,10 @@ class Told(Progress):
         self.lines.append(f"stopped {plan.name}")
 
 
+def made(benchmark):
+    return {Numbers.SAMPLED: benchmark}
+
+
 def test_all_models_of_the_paper_and_the_reckoner_are_planned():
     names = [plan.name for plan in plans_for("db15k")]
     assert len(names) == len(set(names)) == 10 and names[0] == "reckoner"
@@ -45,34 +54,95 @@ def test_all_models_of_the_paper_and_the_reckoner_are_planned():
 
 def test_runs_are_taken_side_by_side_and_only_once(small, tmp_path):
     told = Told()
-    found = reproduce(small, tmp_path, [GQE, RECKONER], parallel=2, progress=told)
+    found = reproduce(made(small), tmp_path, [GQE, RECKONER], parallel=2, progress=told)
     assert told.lines[:2] == ["started gqe-baseline", "started reckoner"]
     assert sorted(told.lines[2:]) == ["finished gqe-baseline", "finished reckoner"]
     assert [path.stem for path in found] == ["gqe-baseline", "reckoner"]
     written = [json.loads(path.read_text()) for path in found]
-    assert written[0] == result_of(tmp_path / "runs" / "gqe-baseline")
+    whole = {"name": "gqe-baseline", "variant": None, **result_of(tmp_path / "runs" / "gqe-baseline")}
+    assert written[0] == whole
     assert all(each["train_seconds"] > 0 and each["device_name"] == "CPU" and each["records"] for each in written)
     assert "calibration" in written[1]
     again = Told()
-    assert reproduce(small, tmp_path, [GQE, RECKONER], progress=again) == found
+    assert reproduce(made(small), tmp_path, [GQE, RECKONER], progress=again) == found
     assert again.lines == []
 
 
 def test_a_spent_budget_stops_what_is_going_and_it_goes_on_later(small, tmp_path):
     long = Plan("gqe-baseline", {**GQE.settings, "steps": 400, "checkpoint_every": 50, "validate_every": 0})
     told = Told()
-    assert reproduce(small, tmp_path, [long, RECKONER], budget=0.0, progress=told) == []
+    assert reproduce(made(small), tmp_path, [long, RECKONER], budget=0.0, progress=told) == []
     assert told.lines == []
     told = Told()
-    reproduce(small, tmp_path, [long], budget=0.5, progress=told)
+    reproduce(made(small), tmp_path, [long], budget=0.5, progress=told)
     assert told.lines[0] == "started gqe-baseline"
-    found = reproduce(small, tmp_path, [long])
+    found = reproduce(made(small), tmp_path, [long])
     assert json.loads(found[0].read_text())["entity_targets"]["all"]["queries"] > 0
 
 
 def test_a_run_that_fails_is_named_and_leaves_the_others_alone(small, tmp_path):
     broken = Plan("broken", {"model": "gqe", "steps": 0})
     with pytest.raises(UserError, match="broken"):
-        reproduce(small, tmp_path, [broken, RECKONER], parallel=2)
+        reproduce(made(small), tmp_path, [broken, RECKONER], parallel=2)
     assert "steps must be at least 1" in (tmp_path / "logs" / "broken.txt").read_text()
     assert (tmp_path / "results" / "reckoner.json").is_file()
+
+
+def test_seeds_and_the_ablation_are_runs_of_their_own():
+    plans = plans_for("db15k", ["query2particles-sinusoidal"], {"steps": 7}, seeds=3, ablation=True)
+    assert len({plan.name for plan in plans}) == len(plans)
+    assert [plan.settings["seed"] for plan in plans[1:3]] == [1, 2]
+    changed = [plan for plan in plans if plan.variant]
+    assert {plan.settings.get("value_loss") for plan in changed} == {None, "map"}
+    assert [plan.numbers for plan in changed if plan.variant == "computed comparisons"] == [Numbers.COMPUTED]
+    assert all(plan.settings["steps"] == 7 for plan in plans)
+
+
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+@pytest.fixture(scope="module")
+def several() -> list[dict]:
+    """A row of the paper, two more seeds of it with other figures, an ablation, and the reckoner."""
+    first = json.loads((RESULTS / "db15k-query2particles-sinusoidal.json").read_text(encoding="utf-8"))
+    found = [first]
+    for seed, mrr in ((1, 10.0), (2, 30.0)):
+        other = deepcopy(first)
+        other["settings"]["training"]["seed"] = seed
+        other["entity_targets"]["all"]["mrr"] = mrr
+        found.append(other)
+    changed = {**deepcopy(first), "variant": "values <fixed>"}
+    return [*found, changed, json.loads((RESULTS / "db15k-reckoner.json").read_text(encoding="utf-8"))]
+
+
+def test_the_report_shows_ours_beside_the_paper_with_the_difference(several):
+    blocks = report(several, "a test")
+    table = next(block for block in blocks if isinstance(block, Table))
+    paper, ours, difference = table.rows[:3]
+    assert paper[1] == "14.25" and ours[1] == f"{several[0]['entity_targets']['all']['mrr']:.2f}"
+    assert float(difference[1]) == pytest.approx(float(ours[1]) - float(paper[1]), abs=0.011)
+    assert len(table.rows) == 6 and table.rows[4][0] == "reckoner: ours"
+    assert {figure.title for figure in blocks if isinstance(figure, Figure)} >= {"Learning curves"}
+
+
+def test_seeds_are_summed_up_and_stand_in_no_other_table(several):
+    blocks = report(several, "a test")
+    tables = [block for block in blocks if isinstance(block, Table)]
+    seeds = next(table for table in tables if "seeds" in table.columns)
+    middle = several[0]["entity_targets"]["all"]["mrr"]
+    assert seeds.rows[0][1] == 3
+    assert seeds.rows[0][2] == f"{(40 + middle) / 3:.2f} (10.00 to 30.00)"
+    assert sum("query2particles, sinusoidal: ours" in str(row[0]) for row in tables[0].rows) == 1
+    ablation = tables[next(i for i, table in enumerate(tables) if table.rows and table.rows[-1][0] == "values <fixed>")]
+    assert [row[0] for row in ablation.rows] == ["query2particles, sinusoidal", "values <fixed>"]
+
+
+def test_the_page_needs_no_other_file_and_shows_names_as_they_are(several):
+    blocks = report(several, "a test")
+    page, text = html(blocks, "a <test>"), markdown(blocks)
+    assert page.count("<svg") == sum(isinstance(block, Figure) for block in blocks) > 0
+    assert "values &lt;fixed&gt;" in page and "<fixed>" not in page and "<title>a &lt;test&gt;</title>" in page
+    assert not re.search(r"(src|href)=\"(?!#)", page.replace("xlink:href", "href").replace('href="#', "#"))
+    assert "<script" not in page and "@import" not in page
+    assert page == html(report(several, "a test"), "a <test>")
+    assert all(f"{'#' * block.level} {block.text}" in text for block in blocks if isinstance(block, Heading))

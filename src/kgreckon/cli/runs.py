@@ -109,6 +109,8 @@ def reproduce(
         list[str] | None,
         typer.Option(help="Only some: reckoner, a backbone, or one of its forms (gqe-dice); may be repeated."),
     ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds of each.")] = 1,
+    ablation: Annotated[bool, typer.Option(help="Query2Particles with one thing changed at a time, too.")] = False,
     parallel: Annotated[int, typer.Option(min=1, help="Runs at a time; several share a GPU.")] = 1,
     budget: Annotated[
         float | None, typer.Option(min=0, help="Minutes, after which runs stop; call again to go on.")
@@ -123,24 +125,27 @@ def reproduce(
     from kgreckon.benchmark.format import read_json
     from kgreckon.errors import unknown_name
     from kgreckon.graph import open_graph
-    from kgreckon.reproducing import plans_for
+    from kgreckon.reproducing import html, markdown, plans_for, report
     from kgreckon.reproducing import reproduce as reproduce_runs
-    from kgreckon.reproducing.report import markdown
     from kgreckon.terminal.benchmarks import BuildProgress
     from kgreckon.terminal.runs import ReproductionNotes
     from kgreckon.training import parse_assignments
 
     if preset not in PRESETS:
         raise unknown_name("preset", preset, PRESETS)
-    plans = plans_for(preset, models or (), parse_assignments(set_ or ()))
+    plans = plans_for(preset, models or (), parse_assignments(set_ or ()), seeds, ablation)
     graph = open_graph(data, PRESETS[preset].top_attributes)
+    made = {}
     try:
-        with BuildProgress() as progress:
-            made = build_benchmark(graph, out / "benchmark", BuildSettings.choose(graph, preset=preset), None, progress)
+        for numbers in dict.fromkeys(plan.numbers for plan in plans):
+            settings = BuildSettings.choose(graph, numbers=numbers, preset=preset)
+            with BuildProgress() as progress:
+                made[numbers] = build_benchmark(graph, out / f"benchmark-{numbers.value}", settings, None, progress)
         seconds = None if budget is None else 60 * budget
         found = reproduce_runs(made, out, plans, parallel, seconds, ReproductionNotes())
     except KeyboardInterrupt:
         raise UserError(f"stopped; what is complete is kept in {out}, and the same command goes on") from None
-    report = out / "report.md"
-    report.write_text(markdown([read_json(path) for path in found], "kgreckon reproduce"), encoding="utf-8")
-    typer.echo(f"{report}: {len(found)} of {len(plans)} runs")
+    blocks = report([read_json(path) for path in found], f"kgreckon reproduce {preset}")
+    (out / "report.md").write_text(markdown(blocks), encoding="utf-8")
+    (out / "report.html").write_text(html(blocks, f"kgreckon: {preset} reproduced"), encoding="utf-8")
+    typer.echo(f"{out / 'report.html'}: {len(found)} of {len(plans)} runs")

@@ -37,7 +37,7 @@ class Calibration:
     value_link: float = 0.7  # the weight of the link predictor, from entity to value, in a value's density
     value_back: float = 0.3  # and from value to entity
     value_regression: float = 0.5  # the weight of the regression
-    # Of a numerical edge that arithmetic allows: next to nothing, so that what needs one still comes before the impossible.
+    # Of a numerical edge that arithmetic allows: so little that what needs one only comes before the impossible.
     edge_probability: float = 1e-4
 
     def as_json(self) -> dict[str, float]:

@@ -1,6 +1,8 @@
 """Reproducing the paper's tables: one benchmark, all models, one report; stopped at any time and gone on with."""
 
+from kgreckon.reproducing.pages import html, markdown
 from kgreckon.reproducing.plan import Plan, plans_for
+from kgreckon.reproducing.report import report
 from kgreckon.reproducing.running import Progress, reproduce, result_of
 
-__all__ = ["Plan", "Progress", "plans_for", "reproduce", "result_of"]
+__all__ = ["Plan", "Progress", "html", "markdown", "plans_for", "report", "reproduce", "result_of"]

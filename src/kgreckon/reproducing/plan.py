@@ -3,42 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kgreckon.errors import unknown_name
+from kgreckon.exact import Numbers
 from kgreckon.models import NUMBER_FORMS
 
 RECKONER = "reckoner"
 BACKBONES = ("gqe", "query2box", "query2particles")
+ABLATED = ("query2particles", "sinusoidal")
 
-# The same budget for a baseline and its number reasoning networks: they differ in the numbers alone.
+# The same for a baseline and its number reasoning networks: they differ in the numbers alone.
 _NEURAL: dict[str, Any] = {"steps": 25_000, "decay": 0.5, "validate_every": 5_000, "checkpoint_every": 5_000}
 # What validation chose for a graph, beside the reckoner's defaults.
 _RECKONER: dict[str, dict[str, Any]] = {"fb15k": {"epochs": 35, "regularisation": 0.01}}
+# One thing changed at a time, by what is to be seen.
+_ABLATION: dict[str, dict[str, Any]] = {
+    "MAP loss on values": {"value_loss": "map"},
+    "MAP loss on values, no prior": {"value_loss": "map", "type_prior": False},
+    "values fixed, not learned": {"learn_values": False},
+}
+COMPUTED = "computed comparisons"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One run: its name, and the settings that differ from the defaults."""
+    """One run: its name, the settings that differ from the defaults, and the benchmark it is for."""
 
     name: str
     settings: dict[str, Any]
+    numbers: Numbers = Numbers.SAMPLED
+    variant: str | None = None  # what an ablation changes
 
 
-def plans_for(preset: str, models: Sequence[str] = (), changes: dict[str, Any] | None = None) -> list[Plan]:
+def plans_for(
+    preset: str,
+    models: Sequence[str] = (),
+    changes: dict[str, Any] | None = None,
+    seeds: int = 1,
+    ablation: bool = False,
+) -> list[Plan]:
     """The runs of a graph in the order in which they are taken: the cheap ones first.
 
-    `models` names some of them: a backbone, a backbone and a form (`gqe-dice`), or the reckoner.
+    `models` names some of them: a backbone, a backbone and a form (`gqe-dice`), or the reckoner. Each is run with so
+    many seeds. The ablation is that of Query2Particles with sinusoidal numbers.
     """
     plans = [Plan(RECKONER, {"model": RECKONER, **_RECKONER.get(preset, {})})]
-    plans += [
-        Plan(f"{model}-{numbers}", {"model": model, "numbers": numbers, **_NEURAL, **(changes or {})})
-        for model in BACKBONES
-        for numbers in NUMBER_FORMS
-    ]
+    plans += [_neural(model, numbers, changes or {}) for model in BACKBONES for numbers in NUMBER_FORMS]
     known = [RECKONER, *BACKBONES, *(plan.name for plan in plans[1:])]
     for name in models:
         if name not in known:
             raise unknown_name("model", name, known)
-    return [plan for plan in plans if not models or plan.name in models or plan.settings["model"] in models]
+    chosen = [plan for plan in plans if not models or plan.name in models or plan.settings["model"] in models]
+    more = [_with_seed(plan, seed) for plan in chosen for seed in range(1, seeds)]
+    return [*chosen, *more, *(_ablated(changes or {}) if ablation else ())]
+
+
+def _neural(model: str, numbers: str, changes: dict[str, Any]) -> Plan:
+    return Plan(f"{model}-{numbers}", {"model": model, "numbers": numbers, **_NEURAL, **changes})
+
+
+def _with_seed(plan: Plan, seed: int) -> Plan:
+    return replace(plan, name=f"{plan.name}-seed{seed}", settings={**plan.settings, "seed": seed})
+
+
+def _ablated(changes: dict[str, Any]) -> list[Plan]:
+    whole = _neural(*ABLATED, changes)
+    plans = [
+        replace(whole, name=f"{whole.name}-{_slug(variant)}", settings={**whole.settings, **change}, variant=variant)
+        for variant, change in _ABLATION.items()
+    ]
+    computed = replace(whole, name=f"{whole.name}-{_slug(COMPUTED)}", numbers=Numbers.COMPUTED, variant=COMPUTED)
+    return [*plans, computed]
+
+
+def _slug(text: str) -> str:
+    return text.lower().replace(",", "").replace(" ", "-")

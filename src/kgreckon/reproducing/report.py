@@ -1,151 +1,306 @@
-"""The report: tables of all results, beside the paper's own."""
+"""The report: all results in tables and figures, beside the paper's own numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import mean
 from typing import Any
 
 from kgreckon.benchmark.presets import PRESETS, paper_tables
 from kgreckon.query import GENERAL_TYPES
+from kgreckon.reproducing.blocks import Block, Figure, Heading, Table, Text
+from kgreckon.reproducing.plan import ABLATED, COMPUTED
+from kgreckon.reproducing.reckoner_report import reckoner_blocks
 
+Result = dict[str, Any]  # as `reproducing.result_of` gives it
 PAPER_NAMES = {"gqe": "GQE", "query2box": "Q2B", "query2particles": "Q2P"}
 HITS = ("mrr", "hits_at_1", "hits_at_3", "hits_at_10")
+_COLUMNS = ("", "MRR", "H@1", "H@3", "H@10", *GENERAL_TYPES, "mean")
 
 
-def markdown(results: list[dict[str, Any]], made_by: str) -> str:
-    """The whole page, from results as `reproducing.result_of` gives them."""
-    lines = [
-        "# Results",
-        "",
-        f"Made by `{made_by}` from the files in `results/`; each holds the settings, the learning",
-        "curve and all metrics of one run. Percent, realistic ties, the testing queries of the benchmark as `kgreckon",
-        "build` makes it. The paper split lines, repeats included, and so trained on a little more than 80 % of the",
-        "distinct facts; our splits are of distinct facts, which is slightly harder.",
-        "",
+def report(results: Sequence[Result], made_by: str, sweeps: Sequence[dict[str, Any]] = ()) -> list[Block]:
+    """The whole report, graph by graph; `sweeps` holds settings compared on validation queries."""
+    blocks: list[Block] = [
+        Heading("Results", 1),
+        Text(
+            f"Made by `{made_by}` from the files in `results/`; each holds the settings, the learning\n"
+            "curve and all metrics of one run. Percent, realistic ties, the testing queries of the benchmark as\n"
+            "`kgreckon build` makes it. The paper split lines, repeats included, and so trained on a little more than\n"
+            "80 % of the distinct facts; our splits are of distinct facts, which is slightly harder."
+        ),
     ]
-    for name in dict.fromkeys(result["benchmark"] for result in results):
-        chosen = [result for result in results if result["benchmark"] == name]
-        lines += [f"## {PRESETS[name].dataset}", "", "Queries for entities, as in the paper's tables:", ""]
-        lines += _entity_table(name, chosen)
-        lines += ["", "The mean is that of the eight types, each counted once; MRR is that of all queries."]
-        lines += ["", "Queries for entities that touch a number, and those that do not; queries for numbers:", ""]
-        lines += _number_table(chosen)
-        lines += ["", "How they were trained:", ""]
-        lines += _settings_table([result for result in chosen if not _is_reckoner(result)])
-        for result in filter(_is_reckoner, chosen):
-            lines += ["", *_reckoner_settings(result)]
-            lines += ["", *_reckoner_parts(result)] if "parts" in result else []
-        lines.append("")
-    return "\n".join(lines)
+    for name in (name for name in PRESETS if any(result["benchmark"] == name for result in results)):
+        blocks += _graph(name, [result for result in results if result["benchmark"] == name])
+        blocks += _sweep([each for each in sweeps if each["benchmark"] == name])
+    return blocks
 
 
-def _is_reckoner(result: dict[str, Any]) -> bool:
+def _graph(name: str, results: list[Result]) -> list[Block]:
+    rows = [result for result in results if result.get("variant") is None and _seed(result) == 0]
+    rows.sort(key=_place)
+    blocks: list[Block] = [
+        Heading(PRESETS[name].dataset),
+        Text("Queries for entities, as in the paper's tables:"),
+        _entity_table(name, rows),
+        Text("The mean is that of the eight types, each counted once; MRR is that of all queries."),
+        *_learning_curves(rows),
+        Text("Queries for entities that touch a number, and those that do not; queries for numbers:"),
+        _number_table(rows),
+        *_by_unit(rows),
+        *_by_answers(rows),
+        *_seeds(results),
+        *_ablation(results),
+        Heading("How they were trained", 3),
+        *_settings(rows),
+        Text("Time:"),
+        _times(rows),
+    ]
+    for result in filter(_is_reckoner, rows):
+        blocks += reckoner_blocks(result)
+    return blocks
+
+
+# ------------------------------------------------------------------------------------------------------ what a run is
+
+
+def _is_reckoner(result: Result) -> bool:
     return "reckoner" in result["settings"]
 
 
-def _name(result: dict[str, Any]) -> str:
+def _seed(result: Result) -> int:
+    settings = result["settings"]
+    return int(settings["reckoner"]["seed"] if _is_reckoner(result) else settings["training"]["seed"])
+
+
+def _name(result: Result) -> str:
     if _is_reckoner(result):
         return "reckoner"
     settings = result["settings"]["model"]
     return f"{settings['model']}, {settings['numbers']}"
 
 
-def _row(cells: Sequence[object]) -> str:
-    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+def _place(result: Result) -> tuple[bool, str]:
+    return _is_reckoner(result), _name(result)
 
 
-def _entity_table(name: str, results: list[dict[str, Any]]) -> list[str]:
-    lines = [_row(["", "MRR", "H@1", "H@3", "H@10", *GENERAL_TYPES, "mean"]), "|---|" + "---|" * 13]
+def _mean_over_types(result: Result) -> float:
+    by_type = result["entity_targets"]["by_type"]
+    return mean(by_type[kind]["mrr"] for kind in GENERAL_TYPES)
+
+
+# ------------------------------------------------------------------------------------------------ beside the paper
+
+
+def _entity_table(name: str, results: list[Result]) -> Table:
+    rows: list[list[object]] = []
+    strong = set()
     for result in results:
         if _is_reckoner(result):
-            lines.append(_best_of_the_paper(name))
+            title, paper = _best_of_the_paper(name)
         else:
             settings = result["settings"]["model"]
-            wanted = (PRESETS[name].dataset, PAPER_NAMES[settings["model"]], settings["numbers"])
-            lines.append(_paper_row(f"{_name(result)}: paper", wanted))
+            title = f"{_name(result)}: paper"
+            paper = _paper_row((PRESETS[name].dataset, PAPER_NAMES[settings["model"]], settings["numbers"]))
         table = result["entity_targets"]
-        by_type = {kind: table["by_type"][kind]["mrr"] for kind in GENERAL_TYPES}
-        lines.append(_metrics_row(f"{_name(result)}: **ours**", table["all"], by_type))
-    return lines
+        ours = _metrics(table["all"], {kind: table["by_type"][kind]["mrr"] for kind in GENERAL_TYPES})
+        strong.add(len(rows) + 1)
+        rows += [
+            [title, *(f"{cell:.2f}" for cell in paper)],
+            [f"{_name(result)}: ours", *(f"{cell:.2f}" for cell in ours)],
+            ["difference", *(f"{ours - theirs:+.2f}" for ours, theirs in zip(ours, paper, strict=True))],
+        ]
+    return Table(_COLUMNS, rows, frozenset(strong))
 
 
-def _metrics_row(name: str, overall: dict[str, float], by_type: dict[str, float]) -> str:
-    mean = sum(by_type.values()) / len(by_type)
-    return _row([name, *(f"{overall[metric]:.2f}" for metric in HITS),
-                 *(f"{by_type[kind]:.2f}" for kind in GENERAL_TYPES), f"{mean:.2f}"])  # fmt: skip
+def _metrics(overall: dict[str, float], by_type: dict[str, float]) -> list[float]:
+    types = [by_type[kind] for kind in GENERAL_TYPES]
+    return [*(overall[metric] for metric in HITS), *types, mean(types)]
 
 
-def _paper_row(name: str, wanted: tuple[str, str, str]) -> str:
+def _paper_row(wanted: tuple[str, str, str]) -> list[float]:
     overall, by_type = (
         next(row for row in paper_tables()[table] if (row["dataset"], row["backbone"], row["values"]) == wanted)
         for table in ("overall", "by_type")
     )
-    return _metrics_row(name, overall, by_type["mrr"])
+    return _metrics(overall, by_type["mrr"])
 
 
-def _best_of_the_paper(name: str) -> str:
+def _best_of_the_paper(name: str) -> tuple[str, list[float]]:
     """The paper's row with the best mean over the types."""
     rows = [row for row in paper_tables()["by_type"] if row["dataset"] == PRESETS[name].dataset]
     best = max(rows, key=lambda row: sum(row["mrr"][kind] for kind in GENERAL_TYPES))
-    wanted = (best["dataset"], best["backbone"], best["values"])
-    return _paper_row(f"the paper's best: {best['backbone']}, {best['values']}", wanted)
+    return f"the paper's best: {best['backbone']}, {best['values']}", _paper_row(
+        (best["dataset"], best["backbone"], best["values"])
+    )
 
 
-def _number_table(results: list[dict[str, Any]]) -> list[str]:
-    lines = [_row(["MRR", "touching a number", "without", "for a number"]), "|---|---|---|---|"]
+# ------------------------------------------------------------------------------------------------ a closer look
+
+
+def _learning_curves(results: list[Result]) -> list[Block]:
+    curves = {
+        _name(result): [
+            (line["step"], line["validation_mrr"]) for line in result["records"] if "validation_mrr" in line
+        ]
+        for result in results
+        if not _is_reckoner(result)
+    }
+    curves = {name: points for name, points in curves.items() if points}
+    return [Figure("Learning curves", "step", "MRR, some validation queries", curves)] if curves else []
+
+
+def _number_table(results: list[Result]) -> Table:
+    rows = []
     for result in results:
         entities, numbers = result["entity_targets"], result["number_targets"]["all"]
         parts = (entities["touching_numbers"], entities["without_numbers"], numbers)
-        lines.append(_row([_name(result), *(f"{part['mrr']:.2f} ({part['queries']:,} queries)" for part in parts)]))
-    return lines
+        rows.append([_name(result), *(f"{part['mrr']:.2f} ({part['queries']:,} queries)" for part in parts)])
+    return Table(("MRR", "touching a number", "without", "for a number"), rows)
 
 
-def _settings_table(results: list[dict[str, Any]]) -> list[str]:
-    if not results:
+def _by_unit(results: list[Result]) -> list[Block]:
+    found = {_name(result): result["number_targets"].get("by_unit") or {} for result in results}
+    units = sorted({unit for table in found.values() for unit in table})
+    if not units:
         return []
-    head = ["", "steps", "batch", "dimension", "learning rate", "value loss", "seed", "training, s", "device"]
-    lines = [_row(head), "|---|" + "---|" * (len(head) - 1)]
-    for result in results:
-        model, training = result["settings"]["model"], result["settings"]["training"]
-        lines.append(_row([_name(result), f"{training['steps']:,}", training["batch_size"], model["dimension"],
-                           f"{training['learning_rate']}, falling over the last {training['decay']:.0%} of the steps",
-                           model["value_loss"], training["seed"], round(result["train_seconds"]),
-                           f"{result['device_name']}, torch {result['torch']}"]))  # fmt: skip
-    return lines
-
-
-def _reckoner_settings(result: dict[str, Any]) -> list[str]:
-    settings, calibration = result["settings"]["reckoner"], result["calibration"]
-    speed = result["queries"] / result["seconds"]
-    fitted = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in calibration.items())
+    rows = [
+        [name, *(f"{table[unit]['mrr']:.2f}" if unit in table else "" for unit in units)]
+        for name, table in found.items()
+        if table
+    ]
+    curves = {name: [(unit, table[unit]["mrr"]) for unit in units if unit in table] for name, table in found.items()}
     return [
-        f"The reckoner: rank {settings['rank']}, {settings['epochs']} epochs, regularisation "
-        f"{settings['regularisation']:g}, seed {settings['seed']}, trained and calibrated in "
-        f"{result['train_seconds']} s on {result['device_name']}, torch {result['torch']}; {result['queries']:,} "
-        f"testing queries answered and ranked in {result['seconds']:.1f} s, {speed:,.0f} a second. Fitted on "
-        f"validation queries: {fitted}.",
+        Text("MRR of queries for numbers, by what is measured:"),
+        Table(("", *units), rows),
+        Figure("Queries for numbers, by unit", "", "MRR", {name: points for name, points in curves.items() if points}),
     ]
 
 
-def _reckoner_parts(result: dict[str, Any]) -> list[str]:
-    """What each part of the reckoner is worth; from benchmarks/reckoner.py."""
-    parts = result["parts"]
-    lines = ["One part changed at a time, on some testing queries of each type, so the first row differs a little:", ""]
-    lines += [_row(["", "mean MRR over types", "without numbers", "touching numbers"]), "|---|---|---|---|"]
-    for row in parts["ablation"]:
-        cells = (row["mrr"], row["without_numbers"], row["touching_numbers"])
-        lines.append(_row([row["variant"], *(f"{cell:.2f}" for cell in cells)]))
-    lines += ["", "Hard answers by how many facts of their shortest proof the training graph lacks:", ""]
-    lines += [_row(["missing facts", "hard answers", "mean reciprocal rank"]), "|---|---|---|"]
-    lines += [
-        _row([row["missing"] if row["missing"] < 9 else "more", f"{row['answers']:,}", f"{row['mrr']:.2f}"])
-        for row in parts["by_missing_facts"]
+def _by_answers(results: list[Result]) -> list[Block]:
+    found = {_name(result): result.get("mrr_by_answers") or [] for result in results}
+    found = {name: bins for name, bins in found.items() if bins}
+    if not found:
+        return []
+    starts = sorted({(each["from"], each["to"]) for bins in found.values() for each in bins})
+    rows = []
+    for name, bins in found.items():
+        by_start = {(each["from"], each["to"]): each["mrr"] for each in bins}
+        rows.append([name, *(f"{by_start[bounds]:.2f}" if bounds in by_start else "" for bounds in starts)])
+    titles = [f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high in starts]
+    curves = {name: [(each["from"], each["mrr"]) for each in bins] for name, bins in found.items()}
+    return [
+        Text("MRR of queries for entities, by how many answers they have:"),
+        Table(("answers", *titles), rows),
+        Figure("MRR by the number of answers", "answers", "MRR", curves, log_x=True),
     ]
-    lines += ["", "Predicted values of testing facts, and the share that the stated 90 % interval holds:", ""]
-    head = ["attribute", "facts", "mean error", "median error", "mean error of the training median", "in the interval"]
-    lines += [_row(head), "|---|" + "---|" * (len(head) - 1)]
-    for row in parts["values"]:
-        name = row["attribute"].rsplit("/", 1)[-1]
-        errors = (row["mean_error"], row["median_error"], row["mean_error_of_the_training_median"])
-        lines.append(_row([name, row["facts"], *(f"{error:,.4g}" for error in errors), f"{row['coverage']:.0%}"]))
-    return lines
+
+
+def _seeds(results: list[Result]) -> list[Block]:
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        if result.get("variant") is None:
+            groups.setdefault(_name(result), []).append(result)
+    rows: list[list[object]] = []
+    for name, group in groups.items():
+        if len(group) < 2:
+            continue
+        figures = [
+            [result["entity_targets"]["all"]["mrr"] for result in group],
+            [_mean_over_types(result) for result in group],
+        ]
+        cells = [f"{mean(each):.2f} ({min(each):.2f} to {max(each):.2f})" for each in figures]
+        rows.append([name, len(group), *cells])
+    if not rows:
+        return []
+    return [
+        Text("Several seeds: the mean, the least and the greatest."),
+        Table(("", "seeds", "MRR", "mean over types"), rows),
+    ]
+
+
+def _ablation(results: list[Result]) -> list[Block]:
+    changed = [result for result in results if result.get("variant")]
+    if not changed:
+        return []
+    wanted = [f"{ABLATED[0]}, {form}" for form in ("baseline", "dice", "sinusoidal")]
+    whole = [r for r in results if r.get("variant") is None and _seed(r) == 0 and _name(r) in wanted]
+    whole.sort(key=_name)
+    rows = []
+    for result in (*whole, *changed):
+        entities = result["entity_targets"]
+        parts = (
+            entities["all"],
+            entities["touching_numbers"],
+            entities["without_numbers"],
+            result["number_targets"]["all"],
+        )
+        cells = (_mean_over_types(result), *(part["mrr"] for part in parts))
+        rows.append([result.get("variant") or _name(result), *(f"{cell:.2f}" for cell in cells)])
+    notes = f"One thing changed at a time in {' with '.join(ABLATED)} numbers:"
+    blocks: list[Block] = [
+        Heading("Ablation", 3),
+        Text(notes),
+        Table(("", "mean over types", "MRR", "touching a number", "without", "for a number"), rows),
+    ]
+    if any(result["variant"] == COMPUTED for result in changed):
+        blocks.append(
+            Text(
+                "With computed comparisons all pairs of values are compared, so that its benchmark has other\n"
+                "queries and more answers: its figures stand beside the others, not against them."
+            )
+        )
+    return blocks
+
+
+# ---------------------------------------------------------------------------------------------- how it was made
+
+
+def _settings(results: list[Result]) -> list[Block]:
+    neural = [result for result in results if not _is_reckoner(result)]
+    if not neural:
+        return []
+    columns = ("", "steps", "batch", "dimension", "learning rate", "dropout", "value loss", "seed", "device")
+    rows = []
+    for result in neural:
+        model, training = result["settings"]["model"], result["settings"]["training"]
+        falling = f", falling over the last {training['decay']:.0%} of the steps" if training["decay"] else ""
+        rows.append([
+            _name(result), f"{training['steps']:,}", training["batch_size"], model["dimension"],
+            f"{training['learning_rate']}{falling}", model["dropout"], model["value_loss"], training["seed"],
+            f"{result['device_name']}, torch {result['torch']}",
+        ])  # fmt: skip
+    return [Table(columns, rows)]
+
+
+def _times(results: list[Result]) -> Table:
+    """Training includes validation, checkpoints, and what other runs took from a GPU that was shared."""
+    rows = []
+    for result in results:
+        settings, seconds = result["settings"], result["train_seconds"]
+        taken = 0 if _is_reckoner(result) else settings["training"]["steps"] * settings["training"]["batch_size"]
+        rows.append([
+            _name(result), f"{seconds:,.0f}", f"{1000 * seconds / taken:.4f}" if taken else "",
+            f"{1000 * result['seconds'] / result['queries']:.4f}", f"{result['queries'] / result['seconds']:,.0f}",
+        ])  # fmt: skip
+    columns = ("", "training, s", "training, ms a query", "evaluation, ms a query", "evaluated queries a second")
+    return Table(columns, rows)
+
+
+def _sweep(trials: list[dict[str, Any]]) -> list[Block]:
+    if not trials:
+        return []
+    forms = list(dict.fromkeys(trial["numbers"] for trial in trials))
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for trial in trials:
+        change = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items()) or "defaults"
+        key = trial["model"], f"{change}; {trial['steps']:,} steps"
+        found.setdefault(key, {})[trial["numbers"]] = trial["validation_mrr"]
+    rows = [
+        [f"{model}: {change}", *(f"{mrrs[form]:.2f}" if form in mrrs else "" for form in forms)]
+        for (model, change), mrrs in found.items()
+    ]
+    return [
+        Heading("How the settings were chosen", 3),
+        Text("Mean MRR of short trainings on some validation queries, one setting changed at a time:"),
+        Table(("", *forms), rows),
+    ]

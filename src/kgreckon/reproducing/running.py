@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from kgreckon.benchmark import Benchmark
 from kgreckon.benchmark.format import read_json, write_json
 from kgreckon.errors import UserError
+from kgreckon.exact import Numbers
 from kgreckon.reproducing.plan import Plan
 from kgreckon.training import Run, is_run_folder
 
@@ -35,7 +37,7 @@ class Progress:
 
 
 def reproduce(
-    made: Benchmark,
+    made: Mapping[Numbers, Benchmark],
     folder: Path,
     plans: Sequence[Plan],
     parallel: int = 1,
@@ -44,7 +46,8 @@ def reproduce(
 ) -> list[Path]:
     """Take all runs that are not done yet, `parallel` at a time, for at most `budget` seconds; returns the results.
 
-    Each run is a process of its own, so that several share a GPU, and a run that fails leaves the others alone.
+    `made` holds the benchmark of each way to compare numbers that a plan is for. Each run is a process of its own, so
+    that several share a GPU, and a run that fails leaves the others alone.
     """
     start, told = perf_counter(), progress or Progress()
     waiting = [plan for plan in plans if not _is_done(folder, plan)]
@@ -56,7 +59,7 @@ def reproduce(
             while waiting and len(going) < parallel and not spent:
                 plan = waiting.pop(0)
                 told.started(plan)
-                going[plan.name] = plan, _start(made, folder, plan)
+                going[plan.name] = plan, _start(made[plan.numbers], folder, plan, parallel)
             for name, (plan, process) in list(going.items()):
                 if process.poll() is None:
                     continue
@@ -78,14 +81,16 @@ def reproduce(
     return [_result(folder, plan) for plan in plans if _result(folder, plan).is_file()]
 
 
-def _start(benchmark: Benchmark, folder: Path, plan: Plan) -> subprocess.Popen[bytes]:
-    """Train a run, or go on with it, then evaluate it, in one process."""
+def _start(benchmark: Benchmark, folder: Path, plan: Plan, parallel: int) -> subprocess.Popen[bytes]:
+    """Train a run, or go on with it, then evaluate it, in one process, with its share of the cores."""
     for name in ("runs", "logs", "results"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     job = {"benchmark": str(benchmark.folder), "run": str(folder / "runs" / plan.name), "settings": plan.settings}
     with (folder / "logs" / f"{plan.name}.txt").open("ab") as log:
         command = [sys.executable, "-m", "kgreckon.reproducing.job", json.dumps(job)]
-        return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)  # noqa: S603  # our own
+        threads = str(max(1, (os.cpu_count() or 1) // parallel))  # more than there are cores slow all runs down
+        environment = {"OMP_NUM_THREADS": threads, **os.environ}
+        return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment)  # noqa: S603
 
 
 def _is_done(folder: Path, plan: Plan) -> bool:
@@ -98,7 +103,7 @@ def _result(folder: Path, plan: Plan) -> Path:
 
 def _write_result(folder: Path, plan: Plan) -> float:
     """Write what a report needs of a run; returns the MRR of its queries for entities."""
-    found = result_of(folder / "runs" / plan.name)
+    found = {"name": plan.name, "variant": plan.variant, **result_of(folder / "runs" / plan.name)}
     write_json(_result(folder, plan), found)
     return float(found["entity_targets"]["all"]["mrr"])
 
@@ -118,7 +123,7 @@ def result_of(place: Path) -> dict[str, Any]:
         "settings": run.header["settings"],
         "train_seconds": round(sum(float(line["trained_seconds"]) for line in trained), 1),
         "device_name": trained[-1]["device"] if trained else "unknown",
-        "torch": trained[-1]["torch"] if trained else "unknown",
+        "torch": trained[-1]["torch"].split("+")[0] if trained else "unknown",
         "records": [line for line in records if "loss" in line or "validation_mrr" in line],
         **({"calibration": read_json(calibration)} if calibration.is_file() else {}),
         **tested,

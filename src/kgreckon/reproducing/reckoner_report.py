@@ -1,0 +1,57 @@
+"""The reckoner's part of the report: what was fitted, and what each part of it is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kgreckon.reproducing.blocks import Block, Heading, Table, Text
+
+
+def reckoner_blocks(result: dict[str, Any]) -> list[Block]:
+    """What only a reckoner has to tell."""
+    settings, calibration = result["settings"]["reckoner"], result["calibration"]
+    fitted = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in calibration.items())
+    blocks: list[Block] = [
+        Heading("The reckoner", 3),
+        Text(
+            f"Rank {settings['rank']}, {settings['epochs']} epochs, regularisation {settings['regularisation']:g}, "
+            f"seed {settings['seed']}, trained and calibrated in {result['train_seconds']:.0f} s on "
+            f"{result['device_name']}, torch {result['torch']}. Fitted on validation queries: {fitted}."
+        ),
+    ]
+    return blocks if "parts" not in result else [*blocks, *_parts(result["parts"])]
+
+
+def _parts(parts: dict[str, Any]) -> list[Block]:
+    """What each part is worth; from benchmarks/reckoner.py."""
+    ablation = [
+        [row["variant"], *(f"{row[key]:.2f}" for key in ("mrr", "without_numbers", "touching_numbers"))]
+        for row in parts["ablation"]
+    ]
+    missing = [
+        [row["missing"] if row["missing"] < 9 else "more", f"{row['answers']:,}", f"{row['mrr']:.2f}"]
+        for row in parts["by_missing_facts"]
+    ]
+    values = []
+    for row in parts["values"]:
+        errors = (row["mean_error"], row["median_error"], row["mean_error_of_the_training_median"])
+        name = row["attribute"].rsplit("/", 1)[-1]
+        values.append([name, row["facts"], *(f"{error:,.4g}" for error in errors), f"{row['coverage']:.0%}"])
+    return [
+        Text("One part changed at a time, on some testing queries of each type, so the first row differs a little:"),
+        Table(("", "mean MRR over types", "without numbers", "touching numbers"), ablation),
+        Text("Hard answers by how many facts of their shortest proof the training graph lacks:"),
+        Table(("missing facts", "hard answers", "mean reciprocal rank"), missing),
+        Text("Predicted values of testing facts, and the share that the stated 90 % interval holds:"),
+        Table(
+            (
+                "attribute",
+                "facts",
+                "mean error",
+                "median error",
+                "mean error of the training median",
+                "in the interval",
+            ),
+            values,
+        ),
+    ]

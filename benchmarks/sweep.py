@@ -92,8 +92,15 @@ def main() -> None:
             seconds = perf_counter() - start
             print(f"{arguments.model} {numbers}: {named}: {found.mean_mrr():.2f} ({seconds:.1f} s)", end=" ")
             print(", ".join(f"{key.replace('_', ' ')} {value:.2f}" for key, value in shares.items()), flush=True)
-            trial = {"benchmark": benchmark.header.get("preset"), "model": arguments.model, "numbers": numbers, "change": change,
-                     "steps": arguments.steps, "validation_mrr": found.mean_mrr(), "seconds": round(seconds, 1)}  # fmt: skip
+            trial = {
+                "benchmark": benchmark.header.get("preset"),
+                "model": arguments.model,
+                "numbers": numbers,
+                "change": change,
+                "steps": arguments.steps,
+                "validation_mrr": found.mean_mrr(),
+                "seconds": round(seconds, 1),
+            }
             rows.append({**trial, **shares})
             if arguments.json:
                 Path(arguments.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")

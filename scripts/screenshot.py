@@ -17,14 +17,14 @@ from urllib.parse import quote
 from playwright.sync_api import expect, sync_playwright
 
 QUESTION = (
-    "(i,(rp,(^capital_of),(rp,(^borders),(e,(France)))),"
-    "(rap,(population),(np,(GreaterThan),(ap,(population),(e,(Lyon))))))"
+    "(i,(rp,(^capital_of),(rp,(^speaks),(e,(Portuguese)))),"
+    "(rap,(latitude),(np,(SmallerThan),(ap,(latitude),(e,(Rome))))))"
 )
 LARGEST = 300_000  # bytes that a README may load for a picture
 
 
 def main() -> None:
-    """Serve the run, ask the question, open the reasons of the first answer, and take the picture."""
+    """Serve the run, ask the question, open the reasons of the likeliest inferred answer, and take the picture."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("run", help="the run folder of a reckoner over World")
     arguments.add_argument("--out", type=Path, default=Path(__file__).resolve().parent.parent / "docs" / "page.png")
@@ -42,11 +42,12 @@ def take(address: str, out: Path) -> None:
     """The picture of the page at this address."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 940})
+        page = browser.new_page(viewport={"width": 1280, "height": 1160})
         page.goto(f"{address}#q={quote(QUESTION)}")
         expect(page.locator("#status")).to_contain_text("The graph proves", timeout=30_000)
-        page.locator("#answers .why").first.click()
-        expect(page.locator(".reasons li").nth(1)).to_be_visible()
+        page.locator("#answers .inferred .why").first.click()
+        expect(page.locator("#answers .inferred .reasons li").nth(1)).to_be_visible()
+        page.evaluate("document.activeElement.blur()")
         page.mouse.move(0, 0)
         page.screenshot(path=out)
         browser.close()

@@ -333,10 +333,10 @@ def test_the_menus_hold_every_question_and_give_it_back(visit):
             page.evaluate("question => { location.hash = `q=${encodeURIComponent(question)}`; }", question)
         written = asked.value.json()["paper"]
         expect(page.locator("#paper")).to_have_value(written)
-        page.locator("#paper").evaluate("field => { field.value = ''; }")  # what stands here next comes from the menus
-        with page.expect_request("**/api/translate") as request:
-            page.get_by_label("What you look for").dispatch_event("change")
-        assert request.value.post_data_json["query"]["op"]  # the tree, not a text
+        with page.expect_response("**/api/translate") as translated:
+            page.get_by_label("What you look for").dispatch_event("change")  # the menus are the source now
+        assert translated.value.request.post_data_json["query"]["op"]  # a tree, not a text
+        assert translated.value.json()["paper"] == written
         expect(page.locator("#paper")).to_have_value(written)
         expect(page.locator("#question-problem")).to_be_empty()
 

@@ -63,8 +63,8 @@ class Random(CertainFacts):
             likely = torch.rand(len(lacking), high - low, generator=generator) * 0.9 / (high - low)
             self.values[attribute] = MissingValues(lacking, likely, low)
 
-    def tails(self, heads, relations):
-        return self.facts[relations[:, None], heads].clone()
+    def tails(self, heads, relations, to=slice(None)):
+        return self.facts[relations[:, None], heads, to].clone()
 
     def missing(self, attribute):
         return self.values[attribute]

@@ -64,8 +64,8 @@ class TestRefusals:
             (json.dumps({"query": "(" * 5000}), "at most 4,000 characters"),
             (json.dumps({"query": "(n," * 40 + "(e,(Japan))" + ")" * 40}), "levels deep"),
             (json.dumps({"query": "(n," * 20 + "(e,(Japan))" + ")" * 20}), "at most 16 levels"),
-            (json.dumps({"query": f"(u,{','.join(['(e,(Japan))'] * 70)})"}), "at most 64 nodes"),
-            (json.dumps({"query": "SELECT ?x { VALUES ?x { " + ":Japan " * 70 + "} }"}), "at most 64 nodes"),
+            (json.dumps({"query": f"(u,{','.join(['(e,(Japan))'] * 70)})"}), "at most 48 nodes"),
+            (json.dumps({"query": "SELECT ?x { VALUES ?x { " + ":Japan " * 70 + "} }"}), "at most 48 nodes"),
             (json.dumps({"query": "SELECT ?x { VALUES ?x { " + "1 " * 1900 + "} }"}), "1,000 words and signs"),
         ],
     )

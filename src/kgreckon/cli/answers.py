@@ -100,6 +100,9 @@ def serve(
     seconds: Annotated[float, typer.Option(min=0.1, help="The longest that one request may take.")] = 10.0,
     at_once: Annotated[int, typer.Option(min=1, help="Requests that are computed at the same time.")] = 2,
     waiting: Annotated[int, typer.Option(min=0, help="Requests that may wait; beyond them the answer is 503.")] = 64,
+    heads: Annotated[
+        int, typer.Option(min=1, help="Likeliest heads of a reckoner's predicted facts: more is slower and finer.")
+    ] = 64,
     answer_for: Annotated[
         list[str] | None, typer.Option(help="A further host name that requests may be for. May be repeated.")
     ] = None,
@@ -110,7 +113,7 @@ def serve(
     from kgreckon.server import serve as serve_at
     from kgreckon.terminal.tables import notes
 
-    limits = Limits(seconds=seconds, at_once=at_once, waiting=waiting)
+    limits = Limits(seconds=seconds, at_once=at_once, waiting=waiting, heads=heads)
     with notes().status("opening ...") as status:
 
         def started(address: str) -> None:

@@ -23,8 +23,6 @@ from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
 from kgreckon.reckoner.observed import LabelledEdges
 
-_NODES_KEPT = 4
-
 
 class How(Enum):
     """How a fact is known."""
@@ -188,8 +186,8 @@ class _Walk:
     def __init__(self, semantics: FuzzySemantics, root: _Node) -> None:
         self.semantics, self.root = semantics, root
         self.observed, self.facts = semantics.observed, semantics.facts
-        # What all answers share, by node: predicted tails are large, so only those of the last few nodes are kept.
-        self._tails: dict[int, tuple[Tensor, Tensor, Tensor | None]] = {}
+        # What all answers share: the likeliest members below a node, by node, and the ranges of a comparison.
+        self._likeliest: dict[int, tuple[Tensor, Tensor]] = {}
         self._ranges: dict[int, np.ndarray] = {}
 
     def reason(self, answer: int) -> Reason:
@@ -246,16 +244,14 @@ class _Walk:
         return float(likely[sources[best]]), int(sources[best])
 
     def _predicted_head(self, node: _Node, label: int, likely: Tensor, target: int) -> tuple[float, int]:
-        if id(node) not in self._tails:
-            likeliest = self.semantics._likeliest(likely[None])
-            if len(self._tails) == _NODES_KEPT:
-                del self._tails[next(iter(self._tails))]
-            found = self.facts.tails(likeliest[1], torch.tensor([label], device=likely.device))
-            self._tails[id(node)] = (*likeliest, found)
-        weight, heads, predicted = self._tails[id(node)]
+        if id(node) not in self._likeliest:
+            self._likeliest[id(node)] = self.semantics._likeliest(likely[None])
+        weight, heads = self._likeliest[id(node)]
+        relation = torch.tensor([label], device=likely.device)
+        predicted = self.facts.tails(heads, relation, slice(target, target + 1))
         if predicted is None:
             return 0.0, int(heads[0, 0])
-        scores = predicted[0, :, target] * weight[0]
+        scores = predicted[0, :, 0] * weight[0]
         best = int(scores.argmax())
         return float(scores[best]), int(heads[0, best])
 

@@ -20,6 +20,7 @@ from kgreckon.query import SEVEN, Batch, Comparison, Number, Pause, interpret
 from kgreckon.reckoner.observed import ObservedFacts
 
 _SEVEN = frozenset(SEVEN.values())
+ALL = slice(None)
 # Numbers of a dense block of predicted facts: 1 GiB on a GPU, 64 MiB on a CPU, whose caches are small.
 _BLOCK = {"cuda": 2**28, "cpu": 2**24}
 
@@ -46,8 +47,11 @@ class FactModel(Protocol):
         """The facts that are known."""
         ...
 
-    def tails(self, heads: Tensor, relations: Tensor) -> Tensor | None:  # (q, k), (q,) -> (q, k, entities)
-        """The probability of each fact that is not observed, of some heads for each query; None for no predictions."""
+    def tails(self, heads: Tensor, relations: Tensor, to: slice = ALL) -> Tensor | None:  # (q, k), (q,) -> (q, k, n)
+        """The probability of each fact that is not observed, of some heads for each query; None for no predictions.
+
+        The tails are all entities, or those of `to`.
+        """
         ...
 
     def missing(self, attribute: int) -> MissingValues | None:
@@ -68,7 +72,7 @@ class CertainFacts:
     def __init__(self, observed: ObservedFacts) -> None:
         self.observed = observed
 
-    def tails(self, heads: Tensor, relations: Tensor) -> None:  # (q, k), (q,)
+    def tails(self, heads: Tensor, relations: Tensor, to: slice = ALL) -> None:  # (q, k), (q,)
         """Nothing is predicted."""
 
     def missing(self, attribute: int) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from kgreckon.models.scoring import inner_products
 from kgreckon.reckoner.attributes import AttributeModel
-from kgreckon.reckoner.fuzzy import MissingValues
+from kgreckon.reckoner.fuzzy import ALL, MissingValues
 from kgreckon.reckoner.links import Examples, LinkScorer
 from kgreckon.reckoner.observed import ObservedFacts, ragged_ranges
 
@@ -142,7 +142,7 @@ class PredictedFacts:
     # ------------------------------------------------------------------------------------------------ relations
 
     @torch.no_grad()
-    def tails(self, heads: Tensor, relations: Tensor) -> Tensor | None:  # (q, k), (q,) -> (q, k, entities)
+    def tails(self, heads: Tensor, relations: Tensor, to: slice = ALL) -> Tensor | None:  # (q, k), (q,) -> (q, k, n)
         """A fact's probability seen from its head and from its tail, weighed against each other.
 
         From the head it is a softmax over the tails that are not observed, times the number of hidden tails to expect;
@@ -153,9 +153,9 @@ class PredictedFacts:
         nodes = scorer.nodes[heads.flatten()]
         asked = calibration.forward * scorer.of_tail(nodes, scorer.labels[relations.repeat_interleave(count)])
         asked += calibration.backward * scorer.of_head(scorer.labels[back.repeat_interleave(count)], nodes)
-        likely = inner_products(asked, self._entities).view(queries, count, -1)
+        likely = inner_products(asked, self._entities[to]).view(queries, count, -1)
         likely += calibration.forward * self.offsets[relations[:, None], heads][:, :, None]
-        likely += calibration.backward * self.offsets[back][:, None]
+        likely += calibration.backward * self.offsets[back, to][:, None]
         return likely.sub_(math.log(_CAP)).sigmoid_().mul_(_CAP)
 
     def recalibrated(self, calibration: Calibration) -> PredictedFacts:

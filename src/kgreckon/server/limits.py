@@ -15,12 +15,14 @@ class Limits:
     query_characters: int = 4_000  # of a query's text
     sparql_tokens: int = 1_000  # words and signs; nothing can stop rdflib's parser, which reads 2,000 in a second
     query_depth: int = 16  # levels of a query
-    query_nodes: int = 64
+    query_nodes: int = 48
     body_bytes: int = 65_536
     answers: int = 1_000  # of the JSON interface
+    reasons: int = 50  # answers of one request that are explained
     names: int = 100  # of one search
     sparql_answers: int = 10_000
     sparql_default: int = 100  # rows for a SELECT without a LIMIT, unless the graph proves more
+    heads: int = 64  # of a reckoner's predicted facts, fewer than in evaluations: docs/results.md tells what it costs
     seconds: float = 10.0  # from the request to its answer
     at_once: int = 2  # requests that are computed at the same time
     waiting: int = 64  # requests that may wait for their turn

@@ -9,6 +9,7 @@ import socket
 import webbrowser
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
@@ -16,6 +17,7 @@ import uvicorn
 from kgreckon.answering import Answerer
 from kgreckon.errors import UserError
 from kgreckon.graph import open_graph
+from kgreckon.reckoner import Reckoner
 from kgreckon.server.application import application
 from kgreckon.server.connections import PunctualProtocol
 from kgreckon.server.gate import Gate
@@ -30,8 +32,18 @@ def open_service(place: str | Path, limits: Limits) -> Service:
     """The service of a run folder, or of a graph, which has exact answers only."""
     if (Path(place) / "run.json").is_file():
         run = Run.open(place)
-        return Service(Answerer.open(run, device="cpu"), str(run.settings.model), limits)
+        answerer = _bounded(Answerer.open(run, device="cpu"), limits.heads)
+        return Service(answerer, str(run.settings.model), limits)
     return Service(Answerer.exact(open_graph(place)), "exact", limits)
+
+
+def _bounded(answerer: Answerer, heads: int) -> Answerer:
+    """The same answerer where predicted facts start from no more heads than that: what a second hop takes."""
+    model = answerer.model
+    if not isinstance(model, Reckoner):
+        return answerer
+    inference = replace(model.inference, heads=min(heads, model.inference.heads))
+    return Answerer(Reckoner(model.facts, inference), answerer.graph, answerer.device)
 
 
 def serve(
@@ -85,14 +97,17 @@ def config(app: object, limits: Limits) -> uvicorn.Config:
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=1024)
-    except OverflowError:
-        raise UserError(f"{port} is not a port: use a number from 0 to 65535") from None
+        found = socket.create_server((host, port), family=family, backlog=1024)
+    except (OverflowError, UnicodeError):
+        raise UserError(f"{host}, port {port}, is no address: a port is a number from 0 to 65535") from None
     except OSError as error:
         taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
         remedy = "choose another port" if taken else "give an address of this machine"
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise UserError(f"cannot listen at {host}, port {port}: {reason}; {remedy}") from None
+    # Head and body of an answer are two packets; the second must not wait for the first to be acknowledged.
+    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return found
 
 
 def _is_loopback(host: str) -> bool:

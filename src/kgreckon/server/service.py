@@ -139,9 +139,10 @@ class Service:
         asked = self.read(query)
         limit = limit if asked.limit is None else min(limit, asked.limit)
         ranking, found = self.rank(asked.query, limit, pause)
+        explained = [answer.id for answer in found.answers[: self.limits.reasons]]
         reasons: list[list[str]] = []
         if explain:
-            reasons = self.answerer.explain_all(asked.query, [answer.id for answer in found.answers], pause)
+            reasons = self.answerer.explain_all(asked.query, explained, pause)
         answers = [self._answer(answer) for answer in found.answers]
         for answer, reason in zip(answers, reasons, strict=False):
             answer["reasons"] = reason

@@ -295,6 +295,33 @@ class TestBounds:
 
         asyncio.run(play())
 
+    def test_who_has_gone_is_not_worked_for(self, world):
+        limits = Limits(at_once=1, seconds=60)
+        begun, steps = threading.Event(), []
+
+        class Slow(Service):
+            def ask(self, query, limit, explain, pause):
+                begun.set()
+                while True:
+                    pause()
+                    steps.append(1)
+                    time.sleep(0.005)
+
+        gate = Gate(limits)
+        body = json.dumps({"query": NORTH})
+        lines = ("POST /api/ask HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {len(body)}")
+        with running(application(Slow(world.answerer, "exact", limits), gate)) as port:
+            clients = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(4)]
+            for client in clients:
+                client.sendall("\r\n".join([*lines, "", body]).encode())
+            assert begun.wait(10)
+            for client in clients:
+                client.close()
+            start = time.monotonic()
+            while gate.inside and time.monotonic() < start + 10:
+                time.sleep(0.005)
+            assert gate.inside == 0 and steps
+
     def test_limits_can_be_meant(self):
         for wrong in ("at_once", "seconds", "query_nodes"):
             with pytest.raises(UserError, match=f"the limit {wrong} must be"):

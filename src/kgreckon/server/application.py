@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp
 from kgreckon.errors import UserError
 from kgreckon.query import Pause
 from kgreckon.server.description import description
-from kgreckon.server.gate import BusyError, Gate, TimeLimitError
+from kgreckon.server.gate import BusyError, ClientGoneError, Gate, TimeLimitError
 from kgreckon.server.headers import HostCheck, SecurityHeaders
 from kgreckon.server.negotiation import preferred
 from kgreckon.server.page import INDEX, page_files
@@ -52,6 +53,7 @@ def application(
             HttpError: lambda request, error: _failure(error.status, error.message, error.headers),
             HTTPException: lambda request, error: _http_failure(request, error),
             BusyError: lambda request, error: _failure(503, "too many requests at once: try again soon", _RETRY),
+            ClientGoneError: lambda request, error: _failure(400, "the client has gone"),  # nobody reads it
             TimeLimitError: lambda request, error: _failure(503, _took_too_long(service), _RETRY),
             Exception: lambda request, error: _failure(500, "internal error"),
         },
@@ -108,9 +110,9 @@ class _Endpoints:
             Route("/sparql", self.sparql, methods=sparql),
         ]
 
-    async def _answer(self, work: Callable[[Pause], Any]) -> Response:
+    async def _answer(self, request: Request, work: Callable[[Pause], Any]) -> Response:
         """The result of some work behind the gate, written as JSON by the worker too."""
-        return await self.gate.run(lambda pause: _json(work(pause)))
+        return await self.gate.run(lambda pause: _json(work(pause)), partial(_left, request))
 
     # ---------------------------------------------------------------------------------------------------- the page
 
@@ -144,15 +146,15 @@ class _Endpoints:
         text = asked.get("text", "")
         if len(text) > self.limits.query_characters:
             raise HttpError(400, f"'text' may have at most {self.limits.query_characters:,} characters")
-        return await self._answer(lambda _: self.service.search(asked.get("kind", "entity"), text, limit))
+        return await self._answer(request, lambda _: self.service.search(asked.get("kind", "entity"), text, limit))
 
     async def complete(self, request: Request) -> Response:
         asked = await read_json(request, self.limits, ("query",))
-        return await self._answer(lambda pause: self.service.complete(asked.get("query"), pause))
+        return await self._answer(request, lambda pause: self.service.complete(asked.get("query"), pause))
 
     async def translate(self, request: Request) -> Response:
         asked = await read_json(request, self.limits, ("query",))
-        return await self._answer(lambda _: self.service.translate(_query(asked)))
+        return await self._answer(request, lambda _: self.service.translate(_query(asked)))
 
     async def ask(self, request: Request) -> Response:
         asked = await read_json(request, self.limits, ("query", "limit", "explain"))
@@ -160,24 +162,24 @@ class _Endpoints:
         explain = asked.get("explain", False)
         if not isinstance(explain, bool):
             raise HttpError(400, "'explain' must be true or false")
-        return await self._answer(lambda pause: self.service.ask(_query(asked), limit, explain, pause))
+        return await self._answer(request, lambda pause: self.service.ask(_query(asked), limit, explain, pause))
 
     async def explain(self, request: Request) -> Response:
         asked = await read_json(request, self.limits, ("query", "answer"))
         answer = whole_number(asked.get("answer"), "answer", 0, 2**31)
-        return await self._answer(lambda pause: self.service.explain(_query(asked), answer, pause))
+        return await self._answer(request, lambda pause: self.service.explain(_query(asked), answer, pause))
 
     async def entity(self, request: Request) -> Response:
         name = url_parameters(request, ("name",)).get("name", "")
         if not name or len(name) > self.limits.query_characters:
             raise HttpError(400, f"give a 'name' of at most {self.limits.query_characters:,} characters")
-        return await self._answer(lambda _: self.service.entity(name))
+        return await self._answer(request, lambda _: self.service.entity(name))
 
     async def places(self, request: Request) -> Response:
         url_parameters(request, ())
         if not self.service.places:
             raise HttpError(404, "the graph has no latitudes and longitudes")
-        return await self._answer(lambda _: {"places": self.service.places.background()})
+        return await self._answer(request, lambda _: {"places": self.service.places.background()})
 
     # ------------------------------------------------------------------------------------------------------- SPARQL
 
@@ -195,7 +197,13 @@ class _Endpoints:
             charset = "; charset=utf-8" if form.startswith("text/") else ""
             return Response(content, headers=headers | {"Content-Type": f"{form}{charset}"})
 
-        return await self.gate.run(answered)
+        return await self.gate.run(answered, partial(_left, request))
+
+
+async def _left(request: Request) -> None:
+    """Wait until the client has gone; its body is read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _query(asked: dict[str, Any]) -> object:

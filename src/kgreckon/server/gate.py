@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -16,10 +17,15 @@ from kgreckon.query import Pause
 from kgreckon.server.limits import Limits
 
 Result = TypeVar("Result")
+Leaving = Callable[[], Coroutine[Any, Any, None]]  # ends when the client has gone
 
 
 class BusyError(Exception):
     """More requests than may wait."""
+
+
+class ClientGoneError(Exception):
+    """A request whose client does not wait for the answer any more."""
 
 
 class TimeLimitError(Exception):
@@ -49,19 +55,34 @@ class Gate:
         # A thread's number of OpenMP threads is its own.
         self.pool = ThreadPoolExecutor(limits.at_once, "answering", torch.set_num_threads, (torch_threads,))
 
-    async def run(self, work: Callable[[Pause], Result]) -> Result:
-        """The result of the work, which is given a pause that ends it when its time is over."""
+    async def run(self, work: Callable[[Pause], Result], left: Leaving | None = None) -> Result:
+        """The result of the work; its pause ends it when its time is over or its client has `left`."""
         if self.inside >= self.limits.at_once + self.limits.waiting:
             raise BusyError
         pause = deadline(self.limits.seconds)
-        loop = asyncio.get_running_loop()
-        future: Future[Result] = self.pool.submit(_run, work, pause)
+        gone = threading.Event()
+
+        def pause_or_end() -> None:
+            pause()
+            if gone.is_set():
+                raise ClientGoneError
+
+        future: Future[Result] = self.pool.submit(_run, work, pause_or_end)
         self.inside += 1
-        future.add_done_callback(partial(self._leave, loop))
+        future.add_done_callback(partial(self._leave, asyncio.get_running_loop()))
+        result = asyncio.wrap_future(future)
+        waited: set[asyncio.Future[Any]] = {result}
+        if left is not None:
+            waited.add(asyncio.create_task(left()))
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self.limits.seconds)
-        except TimeoutError:  # the future is cancelled where it has not begun; else the pause ends it
-            raise TimeLimitError from None
+            done, _ = await asyncio.wait(waited, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.set()
+            for each in waited:  # what has not begun never will; what has ends at its next pause
+                each.cancel()
+        if result in done:
+            return result.result()
+        raise ClientGoneError if done else TimeLimitError
 
     def _leave(self, loop: asyncio.AbstractEventLoop, _: Future[Result]) -> None:
         if not loop.is_closed():

@@ -2,30 +2,24 @@
 
 import re
 import shutil
-import socket
-import threading
-import time
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
+import torch
+
+from kgreckon.benchmark import BuildSettings, build
+from kgreckon.exact import ask
+from kgreckon.query.paper import parse
+from kgreckon.server import Gate, Limits, application
+from kgreckon.server.running import open_service
+from kgreckon.training import choose_settings, train
+from served import running
+from small_world import small_world
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
     pytest.skip("there is no chromium on this machine", allow_module_level=True)
-
-import torch  # noqa: E402
-import uvicorn  # noqa: E402
-
-from kgreckon.benchmark import BuildSettings, build  # noqa: E402
-from kgreckon.exact import ask  # noqa: E402
-from kgreckon.query.paper import parse  # noqa: E402
-from kgreckon.server.application import application  # noqa: E402
-from kgreckon.server.gate import Gate  # noqa: E402
-from kgreckon.server.limits import Limits  # noqa: E402
-from kgreckon.server.running import config, open_service  # noqa: E402
-from kgreckon.training import choose_settings, train  # noqa: E402
-from small_world import small_world  # noqa: E402
 
 expect = sync_api.expect
 expect.set_options(timeout=15_000)
@@ -70,17 +64,8 @@ def address(graph, tmp_path_factory):
     limits = Limits()
     service = open_service(run.folder, limits)
     service.warm_up()
-    listening = socket.create_server(("127.0.0.1", 0))
-    host = f"127.0.0.1:{listening.getsockname()[1]}"
-    server = uvicorn.Server(config(application(service, Gate(limits, 1), {"127.0.0.1"}), limits))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    yield f"http://{host}/"
-    server.should_exit = True
-    thread.join()
-    listening.close()
+    with running(application(service, Gate(limits), {"127.0.0.1"}), limits) as port:
+        yield f"http://127.0.0.1:{port}/"
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from kgreckon.query.paper import parse
 from kgreckon.server import serve
 from kgreckon.server.catalogue import Catalogue, NameIndex
 from kgreckon.server.distributions import distributions, interval
+from kgreckon.server.gate import TimeLimitError, deadline
 from served import IN_JAPAN, NORTH, POPULATIONS, client_of, no_pause
 from strategies import graphs, queries
 
@@ -250,6 +251,14 @@ class TestServing:
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == 0
             assert "Traceback" not in process.stderr.read()
+
+    def test_what_is_done_before_and_beside_the_first_requests(self, served_reckoner):
+        served_reckoner.warm_up()
+        served_reckoner.predict_values(no_pause)
+        attributes = range(len(served_reckoner.graph.attributes))
+        assert set(served_reckoner.answerer.model.facts._missing) == set(attributes)
+        with pytest.raises(TimeLimitError):
+            served_reckoner.predict_values(deadline(-1))
 
     def test_a_port_that_is_taken_is_said(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:

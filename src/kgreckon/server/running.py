@@ -6,12 +6,14 @@ import errno
 import ipaddress
 import os
 import socket
+import threading
 import webbrowser
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+import torch
 import uvicorn
 
 from kgreckon.answering import Answerer
@@ -73,8 +75,31 @@ def serve(
         started(address)
         if open_page:
             webbrowser.open(address)
-        with suppress(KeyboardInterrupt):  # uvicorn ends in order first, then passes the signal on
+        with _in_background(service), suppress(KeyboardInterrupt):  # uvicorn ends in order, then passes the signal on
             server.run(sockets=[listening])
+
+
+@contextmanager
+def _in_background(service: Service) -> Iterator[None]:
+    """Predict values while the first requests are answered; whoever needs one sooner computes it."""
+    ending = threading.Event()
+
+    def pause() -> None:
+        if ending.is_set():
+            raise KeyboardInterrupt
+
+    def predict() -> None:
+        torch.set_num_threads(1)
+        with suppress(KeyboardInterrupt):
+            service.predict_values(pause)
+
+    thread = threading.Thread(target=predict, name="predicting")
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        thread.join()
 
 
 def config(app: object, limits: Limits) -> uvicorn.Config:

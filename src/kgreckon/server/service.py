@@ -59,22 +59,22 @@ class Service:
         self.catalogue, self.places = Catalogue(self.graph), Places(self.graph)
 
     def warm_up(self) -> None:
-        """Do once what the first requests would wait for: kernels, indices, the parser, predictions of examples."""
+        """Do once what the first requests would wait for: indices, compiled kernels, the parser."""
         for kind in KINDS:
             self.search(kind, "a", 1)
         self.complete(None, _never)
-        self._predict_values()
         for query in self._examples:
             translated = self._translated(query)
-            self.ask(translated["sparql"] or translated["tree"], 3, True, _never)
-            self.complete(translated["tree"], _never)
-        assert self.info["version"]
+            self.complete(translated["sparql"] or translated["tree"], _never)
 
-    def _predict_values(self) -> None:
-        """Predict the missing values of the attributes, which a reckoner keeps; of many, those asked first do it."""
+    def predict_values(self, pause: Pause) -> None:
+        """Ask the examples, and predict what attributes lack, which a reckoner keeps; where they are many, when asked."""
+        for query in self._examples:
+            self.ask(blocks.write(query, self.names), 3, True, pause)
         model = self.answerer.model
         if isinstance(model, Reckoner) and len(self.graph.attributes) <= _FEW_ATTRIBUTES:
             for attribute in range(len(self.graph.attributes)):
+                pause()
                 model.facts.missing(attribute)
 
     # ------------------------------------------------------------------------------------------------- questions

@@ -68,7 +68,7 @@ class Service:
             self.complete(translated["sparql"] or translated["tree"], _never)
 
     def predict_values(self, pause: Pause) -> None:
-        """Ask the examples, and predict what attributes lack, which a reckoner keeps; where they are many, when asked."""
+        """Ask the examples, and predict what attributes lack, which a reckoner keeps; of many, only when asked."""
         for query in self._examples:
             self.ask(blocks.write(query, self.names), 3, True, pause)
         model = self.answerer.model

@@ -85,6 +85,11 @@ def scores(facts, graph, query, inference=ALL_HEADS):
     return Reckoner(facts, inference).answer(Batch.of([query], graph.values))[0]
 
 
+def set_of_known(observed):
+    facts = observed.graph.facts
+    return set(facts.targets[facts.labels == observed.graph.vocabulary.relation_id("knows") // 2].tolist())
+
+
 class TestFuzzySemantics:
     @settings(max_examples=300)
     @given(st.data())
@@ -352,6 +357,34 @@ class TestRuns:
             likely = facts.tails(torch.tensor([[head]]), torch.tensor([2 * relation]))[0, 0]
             stated = observed.graph.follows.row(head, 2 * relation)
             assert tail in likely.topk(len(stated)).indices.tolist()
+
+    def test_an_entity_is_related_to_itself_only_where_others_are(self):
+        builder = GraphBuilder()
+        for index in range(30):
+            builder.add_fact(f"e{index}", "borders", f"e{(index + 1) % 30}")
+            builder.add_fact(f"e{(index + 1) % 30}", "borders", f"e{index}")
+            builder.add_fact(f"e{index}", "knows", f"e{index if index % 3 == 0 else (index + 2) % 30}")
+        observed = ObservedFacts.of(builder.build(), CPU)
+        labels = Labels.of(observed)
+        scorer = ComplEx(labels.num_nodes, labels.num_labels, 8, torch.Generator().manual_seed(0))
+        torch.nn.init.ones_(scorer.nodes)  # every entity resembles every other, and itself
+        torch.nn.init.ones_(scorer.labels)
+        expectations = fit_beliefs(observed, 0).expectations
+        sums = log_sums(observed, scorer, expectations)
+        facts = PredictedFacts(observed, scorer, expectations, sums, [], Calibration(hidden=1e6))
+        heads, relations = torch.arange(30).expand(4, 30), torch.arange(4)
+        likely = facts.tails(heads, relations)
+        own = likely[:, torch.arange(30), torch.arange(30)]
+        assert own.shape == (4, 30)
+        assert (own[:2] == 0).all()
+        # Ten know themselves: of thirty that know someone, and of twenty-five or so that someone knows.
+        assert own[2].max() == pytest.approx(1 / 3) and own[3].max() == pytest.approx(10 / len(set_of_known(observed)))
+        others = likely.clone()
+        others[:, torch.arange(30), torch.arange(30)] = 0
+        assert others.max() > 0.89
+        for entity in (0, 7, 29):
+            alone = facts.tails(heads, relations, slice(entity, entity + 1))
+            assert torch.allclose(alone, likely[:, :, entity : entity + 1], atol=1e-6)
 
     @pytest.mark.parametrize("kind", ["relations", "numbers"])
     def test_a_graph_of_one_kind_of_facts_will_do(self, kind, tmp_path):

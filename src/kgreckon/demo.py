@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import torch
 from rich.console import Console
 
+from kgreckon.answering import Answerer
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
 from kgreckon.benchmark.examples import Example, example_queries
 from kgreckon.exact import ask
 from kgreckon.graph import KnowledgeGraph, world
 from kgreckon.graph.statistics import graph_statistics
 from kgreckon.query import Batch, Builder, Query, greater_than
+from kgreckon.reckoner import Reckoner
 from kgreckon.terminal.benchmarks import BuildProgress, print_example
 from kgreckon.terminal.graphs import print_answers, print_question, print_statistics
-from kgreckon.terminal.runs import TrainingBar, print_comparison
+from kgreckon.terminal.runs import RankingBar, TrainingBar, print_comparison
 from kgreckon.terminal.tables import console, notes, print_table
-from kgreckon.training import PRESETS, Run, RunSettings, evaluate, is_run_folder, resume, train
+from kgreckon.training import Run, choose_settings, evaluate, is_run_folder, load, preset_settings, resume, train
 from kgreckon.training.comparing import compare_runs
 
 
@@ -57,22 +60,33 @@ def questions(graph: KnowledgeGraph) -> list[Question]:
 # Enough training queries of each type to see what a benchmark is, few enough for a demonstration.
 QUERIES = 5000
 MODEL = "query2box"
+RANK = 32  # of the reckoner: half of what its small preset has, for a minute of training
 SHOWN = 8
+INFERRED = 3  # answers of the reckoner to each question
 
 
 def run(folder: Path) -> None:
-    """Show the World graph, make a benchmark of it in `folder`, answer questions exactly, and train two models."""
+    """Show the World graph, make a benchmark of it in `folder`, answer questions exactly, train models, and infer."""
     out = console()
     graph = _show_world(out)
     made = _build_benchmark(graph, folder / "world-benchmark", out)
     _answer_questions(graph, out)
-    runs = [_train(made, folder / f"world-{MODEL}-{numbers}", numbers, out) for numbers in ("baseline", "sinusoidal")]
+    _heading(out, "4. Two models learn from the training graph: numbers as entities, and the Number Reasoning Network")
+    runs = [
+        _train(made, folder / f"world-{MODEL}-{numbers}", {"model": MODEL, "numbers": numbers})
+        for numbers in ("baseline", "sinusoidal")
+    ]
     print_comparison(compare_runs([run.folder for run in runs]), out)
     out.print("A minute of training is no verdict on a model: docs/results.md has the paper's benchmark.", style="dim")
     _infer_answers(runs[-1], made, out)
+    _heading(out, "6. The reckoner: the logic stays exact, single facts are predicted")
+    reckoner = _train(made, folder / "world-reckoner", {"model": "reckoner", "rank": RANK})
+    print_comparison(compare_runs([run.folder for run in (*runs, reckoner)]), out)
+    _infer_with_reasons(reckoner, made, out)
     out.print("\nAsk your own: [bold]kgreckon ask world '(rp,(^capital_of),(e,(Japan)))'[/bold]")
     out.print("Look further: [bold]kgreckon --help[/bold], README.md, docs/")
     out.print("(kgreckon is in .venv/bin unless you installed it elsewhere.)", style="dim")
+    out.print(f"\nOpen the page on what was just trained: [bold]kgreckon serve {reckoner.folder} --open[/bold]")
 
 
 def _show_world(out: Console) -> KnowledgeGraph:
@@ -120,20 +134,17 @@ def _answer_questions(graph: KnowledgeGraph, out: Console) -> None:
         out.print(f"answered in {elapsed * 1000:.1f} ms", style="dim")
 
 
-def _train(made: Benchmark, folder: Path, numbers: str, out: Console) -> Run:
+def _train(made: Benchmark, folder: Path, chosen: dict[str, Any]) -> Run:
     """A model of the demonstration: trained and evaluated, unless an earlier one did it."""
-    if numbers == "baseline":
-        _heading(
-            out, "4. Two models learn from the training graph: numbers as entities, and the Number Reasoning Network"
-        )
     if is_run_folder(folder) and (folder / "test_metrics.json").is_file():
         return Run.open(folder)
     with TrainingBar() as bar:
         if is_run_folder(folder):
             run = resume(folder, made.folder, bar)
         else:
-            run = train(made, folder, RunSettings.choose({**PRESETS["small"], "model": MODEL, "numbers": numbers}), bar)
-    evaluate(run, benchmark=made.folder)
+            run = train(made, folder, choose_settings({**preset_settings("small", chosen["model"]), **chosen}), bar)
+    with RankingBar() as bar:
+        evaluate(run, benchmark=made.folder, advance=bar.advance)
     return run
 
 
@@ -160,6 +171,25 @@ def _infer_answers(run: Run, made: Benchmark, out: Console) -> None:
         out.print(f"\n[bold green]{question.words}[/bold green]")
         columns = ("answer", "share of the score", "in the training graph", "in the whole graph")
         print_table(out, f"the {SHOWN} best of {len(graph.entities):,} candidates", columns, rows)
+
+
+def _infer_with_reasons(run: Run, made: Benchmark, out: Console) -> None:
+    """The likeliest answers that the training graph does not prove, each with the facts it rests on."""
+    reckoner = load(run, made.folder, "cpu")
+    assert isinstance(reckoner, Reckoner)
+    training = made.graphs.at(Split.TRAIN)
+    answerer = Answerer(reckoner.computing(), training, torch.device("cpu"))
+    for question in questions(made.graph):
+        ranking = answerer.rank(question.query)
+        known, true = set(ranking.proved.tolist()), set(ask(made.graph, question.query).tolist())
+        inferred = [place for place in ranking.best(len(known) + INFERRED) if place not in known]
+        out.print(f"\n[bold green]{question.words}[/bold green]")
+        out.print(f"{len(known):,} answers follow from the training graph; the likeliest others:")
+        for place, reasons in zip(inferred, answerer.explain_all(question.query, inferred), strict=True):
+            told = "the whole graph has it" if place in true else "the whole graph does not have it"
+            out.print(f"[bold]{training.entities.label(place)}[/bold] {ranking.scores[place]:.3f}: {told}")
+            for reason in reasons:
+                out.print(f"    {reason}", style="dim", markup=False, highlight=False)
 
 
 def _heading(out: Console, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +48,7 @@ def fit_calibration(
     queries: EvaluationQueries,
     at_once: int,
     tried: Callable[[dict[str, Any]], None] = lambda line: None,
+    steps: Sequence[Sequence[dict[str, float]]] = STEPS,
 ) -> tuple[PredictedFacts, float]:
     """The best calibration found, and its score on the queries; it is the only thing that sees validation answers."""
 
@@ -57,7 +58,7 @@ def fit_calibration(
         return found
 
     known = {facts.calibration: score(facts)}
-    for choices in STEPS:
+    for choices in steps:
         for choice in choices:
             calibration = replace(facts.calibration, **choice)
             if calibration not in known:

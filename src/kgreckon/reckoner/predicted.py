@@ -132,6 +132,7 @@ class PredictedFacts:
             expected = expected.clamp(min=0.25 * calibration.hidden)
         self.normalisers = normalisers
         self.offsets = (expected.log() - normalisers.relations).clamp_(min=_FLOOR)  # (relations, entities)
+        self.loops = loop_shares(observed)
         self._missing: dict[int, MissingValues] = {}
 
     @property
@@ -156,7 +157,19 @@ class PredictedFacts:
         likely = inner_products(asked, self._entities[to]).view(queries, count, -1)
         likely += calibration.forward * self.offsets[relations[:, None], heads][:, :, None]
         likely += calibration.backward * self.offsets[back, to][:, None]
-        return likely.sub_(math.log(_CAP)).sigmoid_().mul_(_CAP)
+        return self._bound_loops(likely.sub_(math.log(_CAP)).sigmoid_().mul_(_CAP), heads, relations, to)
+
+    def _bound_loops(self, likely: Tensor, heads: Tensor, relations: Tensor, to: slice) -> Tensor:  # (q, k, n)
+        """No fact from an entity to itself is likelier than the relation's others of the kind are frequent.
+
+        To a product of vectors an entity resembles nothing as much as itself.
+        """
+        first, last, _ = to.indices(self.labels.entities)
+        own = (heads - first).unsqueeze(-1)
+        bound = self.loops[relations][:, None, None].expand_as(own)
+        bound = torch.where((own >= 0) & (own < last - first), bound, 1.0)
+        own = own.clamp(0, last - first - 1)
+        return likely.scatter_(-1, own, torch.minimum(likely.gather(-1, own), bound))
 
     def recalibrated(self, calibration: Calibration) -> PredictedFacts:
         """The same with another calibration."""
@@ -233,6 +246,15 @@ class PredictedFacts:
         return torch.softmax(found, dim=1)
 
 
+def loop_shares(observed: ObservedFacts) -> Tensor:  # (relations in both directions,)
+    """Of the entities that have each relation, the share that has it to itself."""
+    facts, relations = observed.graph.facts, len(observed.graph.relations)
+    loops = np.bincount(facts.labels[facts.sources == facts.targets], minlength=relations)
+    edges = observed.relations
+    heads = torch.bincount(edges.group_keys // edges.num_sources, minlength=2 * relations)
+    return torch.from_numpy(loops.repeat(2)).to(heads.device) / heads.clamp(min=1)
+
+
 @torch.no_grad()
 def log_sums(observed: ObservedFacts, scorer: LinkScorer, expectations: Expectations) -> Normalisers:
     """The normalisers of a scorer; infinity for relations and heads that are not expected to have hidden tails."""
@@ -240,11 +262,13 @@ def log_sums(observed: ObservedFacts, scorer: LinkScorer, expectations: Expectat
     entities = scorer.nodes[: labels.entities]
     relations, heads = torch.nonzero(expectations.relations(1.0, 1.0) > _LEAST_HIDDEN, as_tuple=True)
     found = torch.full_like(expectations.hidden, torch.inf)
+    loops = loop_shares(observed)
     for first in range(0, len(heads), size):
         head, relation = heads[first : first + size], relations[first : first + size]
         scores = inner_products(scorer.of_tail(scorer.nodes[head], scorer.labels[relation]), entities)
         row, edge = ragged_ranges(*observed.relations.groups(relation, head))
         scores[row, observed.relations.targets[edge]] = -torch.inf
+        scores[torch.nonzero(loops[relation] == 0).T[0], head[loops[relation] == 0]] = -torch.inf
         found[relation, head] = scores.logsumexp(dim=1)
     values = torch.zeros(labels.attributes, labels.values, device=observed.device)
     for attribute in range(labels.attributes):

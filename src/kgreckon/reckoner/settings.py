@@ -21,6 +21,7 @@ class ReckonerSettings:
     regularisation: float = field(default=0.05, metadata={"help": "The weight of the nuclear 3-norm."})
     label_weight: float = field(default=0.05, metadata={"help": "The weight of predicting the relation of two ends."})
     heads: int = field(default=256, metadata={"help": "The most likely heads that predicted facts may start from."})
+    calibrate: bool = field(default=True, metadata={"help": "Fit the calibration, or take that of the defaults."})
     validation_queries: int = field(default=500, metadata={"help": "Validation queries of each type to calibrate on."})
     checkpoint_every: int = field(default=5, metadata={"help": "Epochs between checkpoints."})
     device: str = field(default="auto", metadata={"help": "cpu, cuda, or auto."})

@@ -13,7 +13,7 @@ from kgreckon.benchmark.format import read_json, write_json
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.reckoner import Calibration, Inference, ObservedFacts, PredictedFacts, Reckoner
-from kgreckon.reckoner.calibrating import fit_calibration
+from kgreckon.reckoner.calibrating import STEPS, fit_calibration
 from kgreckon.reckoner.fitting import Beliefs, fit_beliefs
 from kgreckon.reckoner.links import SCORERS, LinkScorer, LinkTraining
 from kgreckon.reckoner.predicted import Labels, Normalisers, log_sums
@@ -75,8 +75,9 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
         run.record({"step": step, "calibration": line})
         progress.stage(f"calibrating, {tried} tried, validation MRR {line['validation_mrr']:.2f}")
 
-    progress.stage("calibrating")
-    facts, mrr = fit_calibration(facts, inference, queries, AT_ONCE[device.type], record)
+    progress.stage("calibrating" if settings.calibrate else "validating")
+    steps = STEPS if settings.calibrate else ()
+    facts, mrr = fit_calibration(facts, inference, queries, AT_ONCE[device.type], record, steps)
     run.record({"step": step, "validation_mrr": mrr})
     weights = {f"scorer.{name}": tensor for name, tensor in scorer.state_dict().items()}
     weights["relation_sums"] = normalisers.relations.clamp(max=_UNKNOWN).half()

@@ -131,7 +131,7 @@ SMALL: dict[str, Any] = {
 }
 PRESETS = {"paper": PAPER, "small": SMALL}
 RECKONER_PRESETS: dict[str, dict[str, Any]] = {
-    "small": {"rank": 64, "epochs": 4, "heads": 64, "validation_queries": 20},
+    "small": {"rank": 64, "epochs": 4, "heads": 64, "calibrate": False, "validation_queries": 20},
 }
 
 

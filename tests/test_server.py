@@ -13,16 +13,20 @@ from jsonschema import Draft202012Validator
 from starlette.applications import Starlette
 
 from kgreckon.answering import Answerer
+from kgreckon.benchmark import BuildSettings, build
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
 from kgreckon.exact.semantics import ExactSemantics
-from kgreckon.query import Batch, NumberSort, interpret, sort_of
+from kgreckon.query import GENERAL_TYPES, Batch, NumberSort, interpret, sort_of
 from kgreckon.query.paper import parse
-from kgreckon.server import serve
+from kgreckon.server import Limits, serve
 from kgreckon.server.catalogue import Catalogue, NameIndex
 from kgreckon.server.distributions import distributions, interval
 from kgreckon.server.gate import TimeLimitError, deadline
+from kgreckon.server.running import open_service
+from kgreckon.training import choose_settings, train
 from served import IN_JAPAN, NORTH, POPULATIONS, client_of, no_pause
+from small_world import small_world
 from strategies import graphs, queries
 
 
@@ -273,3 +277,22 @@ class TestServing:
         semantics = ExactSemantics(world_graph)
         plain, paused = (semantics.answers(interpret(batch, semantics, each)) for each in (None, no_pause))
         assert np.array_equal(plain[0], paused[0])
+
+
+def test_a_neural_run_is_served_with_examples_that_it_can_answer(world_graph, tmp_path):
+    graph = small_world(world_graph, "Japan", "Switzerland")
+    types = {name: GENERAL_TYPES[name] for name in ("1p", "2i")}
+    made = build(graph, tmp_path / "b", BuildSettings.choose(graph, types=types, queries=20))
+    few = {"dimension": 8, "steps": 2, "batch_size": 16, "validation_queries": 2, "device": "cpu"}
+    train(made, tmp_path / "r", choose_settings({"model": "gqe", "numbers": "dice", **few}))
+    service = open_service(tmp_path / "r", Limits())
+    service.warm_up()
+    assert service.info["model"] == "gqe-dice"
+    texts = [example["query"] for example in service.info["examples"]]
+    assert NORTH in texts and not any("<=" in text or "nv" in text for text in texts)
+    each = client_of(service)
+    for text in texts:
+        found = each.post("/api/ask", json={"query": text, "limit": 50, "explain": True}).json()
+        assert found["answers"] and all(answer["reasons"] for answer in found["answers"])
+    refused = each.post("/api/ask", json={"query": "(rap,(latitude),(np,(x <= y),(nv,(12.5))))"})
+    assert refused.status_code == 400 and "12.5" in refused.json()["error"]

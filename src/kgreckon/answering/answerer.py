@@ -146,12 +146,23 @@ class Answerer:
     def rank(self, query: Query, pause: Pause | None = None) -> Ranking:
         """The score of every candidate."""
         sort = sort_of(query, self.graph.vocabulary)
+        self.check(query)
         scores = self._scores(Batch.of([query], self.graph.values), pause).float().cpu().numpy()
         if isinstance(sort, NumberSort):  # only numbers in a unit that the query can mean
             table = self.graph.values
             meant = np.array([unit in sort.units for unit in table.units], dtype=bool)[table.unit_ids]
             scores = np.where(meant, scores, np.float32(0))
         return Ranking(query, sort, scores, ask_exactly(self.graph, query, pause=pause))
+
+    def check(self, query: Query) -> None:
+        """Raise a UserError where the model cannot answer: a neural one has learned only what its graph holds."""
+        if isinstance(self.model, Reckoner):
+            return
+        batch = Batch.of([query], self.graph.values)
+        if batch.literals:
+            raise UserError(f"this model knows only the numbers of its graph, not {batch.literals[0].value:g}")
+        if batch.comparisons[: len(SEVEN)] != tuple(SEVEN.values()) or len(batch.comparisons) > len(SEVEN):
+            raise UserError(f"this model knows only the comparisons {', '.join(SEVEN)}")
 
     def best(self, ranking: Ranking, limit: int) -> Answers:
         """The best of all candidates, in words."""
@@ -195,10 +206,6 @@ class Answerer:
     def _scores(self, batch: Batch, pause: Pause | None) -> Tensor:  # -> (candidates,)
         if isinstance(self.model, Reckoner):
             return self.model.answer(batch, pause)[0]
-        if batch.literals:
-            raise UserError(f"this model knows only the numbers of its graph, not {batch.literals[0].value:g}")
-        if batch.comparisons[: len(SEVEN)] != tuple(SEVEN.values()) or len(batch.comparisons) > len(SEVEN):
-            raise UserError(f"this model knows only the comparisons {', '.join(SEVEN)}")
         if pause is not None:
             pause()
         ids = ids_on(batch, self.device)

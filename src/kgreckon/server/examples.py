@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -26,15 +26,26 @@ _KNOWN = (
 )
 
 
-def examples(catalogue: Catalogue) -> tuple[Query, ...]:
-    """Some questions with answers: well-known ones where the graph holds their names, else made of what is frequent."""
+def examples(catalogue: Catalogue, check: Callable[[Query], None]) -> tuple[Query, ...]:
+    """Some questions with answers: well-known ones where the graph holds their names, else made of what is frequent.
+
+    A question for which `check` raises a UserError is none: the model cannot answer it.
+    """
     graph = catalogue.graph
     known = [query for query in (_read(text, graph) for text in _KNOWN) if query is not None]
     found: list[Query] = []
     for query in [*known, *([] if known else _made(catalogue))]:
-        if query not in found and len(ask(graph, query)):
+        if query not in found and _passes(check, query) and len(ask(graph, query)):
             found.append(query)
     return tuple(found[:_COUNT])
+
+
+def _passes(check: Callable[[Query], None], query: Query) -> bool:
+    try:
+        check(query)
+    except UserError:
+        return False
+    return True
 
 
 def _read(text: str, graph: KnowledgeGraph) -> Query | None:

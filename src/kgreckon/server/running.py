@@ -25,7 +25,7 @@ from kgreckon.server.connections import PunctualProtocol
 from kgreckon.server.gate import Gate
 from kgreckon.server.limits import Limits
 from kgreckon.server.service import Service
-from kgreckon.training import Run
+from kgreckon.training import Run, RunSettings
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -35,8 +35,13 @@ def open_service(place: str | Path, limits: Limits) -> Service:
     if (Path(place) / "run.json").is_file():
         run = Run.open(place)
         answerer = _bounded(Answerer.open(run, device="cpu"), limits.heads)
-        return Service(answerer, str(run.settings.model), limits)
+        return Service(answerer, _model_name(run), limits)
     return Service(Answerer.exact(open_graph(place)), "exact", limits)
+
+
+def _model_name(run: Run) -> str:
+    settings = run.settings
+    return f"{settings.model.model}-{settings.model.numbers}" if isinstance(settings, RunSettings) else settings.model
 
 
 def _bounded(answerer: Answerer, heads: int) -> Answerer:

@@ -236,7 +236,7 @@ class Service:
 
     @cached_property
     def _examples(self) -> tuple[Query, ...]:
-        return examples(self.catalogue)
+        return examples(self.catalogue, self.answerer.check)
 
     @cached_property
     def info(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import kgreckon
-from kgreckon.answering import Answerer, witnesses
+from kgreckon.answering import Answerer, Only, witnesses
 from kgreckon.benchmark import Benchmark, BuildSettings, build
 from kgreckon.cli import main
 from kgreckon.errors import UserError
@@ -109,7 +109,32 @@ def test_a_witness_of_a_comparison(small):
     query = parse(ENTITIES, small.graph.vocabulary)
     answer = int(ask(small.graph, query)[0])
     (found,) = witnesses(small.graph, query, [answer])
-    assert any("GreaterThan" in line and "arithmetic" in line for line in found)
+    assert any(line.endswith("is greater than 3 metres (arithmetic)") for line in found)
+
+
+@pytest.mark.parametrize("text", [ENTITIES, NUMBERS])
+def test_only_what_is_observed_or_inferred(reckoner_run, small, text):
+    answerer = Answerer.open(reckoner_run, device="cpu")
+    everything = answerer.ask(text, limit=10**6)
+    assert {answer.observed for answer in everything.answers} == {True, False}
+    for only in Only:
+        part = answerer.ask(text, limit=10**6, only=only)
+        assert part.answers == tuple(a for a in everything.answers if a.observed is (only is Only.OBSERVED))
+        assert answerer.ask(text, limit=2, only=only).answers == part.answers[:2]
+        assert part.observed == everything.observed
+
+
+def test_a_reason_of_a_denied_condition_says_what_speaks_against_it(reckoner_run, small):
+    names = small.graph.vocabulary
+    text = "(i,(rp,(r0),(e,(e1))),(n,(rp,(r1),(e,(e1)))))"
+    query = parse(text, names)
+    answer = int(ask(small.graph, query)[0])
+    (proof,) = witnesses(small.graph, query, [answer])
+    assert len(proof) == 2 and proof[0].endswith("(observed)") and proof[1] == "nothing speaks against it"
+    _, told, against = Answerer.open(reckoner_run, device="cpu").explain(text, answer)
+    probability = float(against.rpartition(", ")[2].rstrip(")"))
+    assert told == f"what speaks against it has a probability of {probability:.3g}:"
+    assert against.startswith("– ") and "r1" in against and "predicted" in against
 
 
 def test_a_neural_model_says_what_it_cannot_answer(neural_run):
@@ -134,6 +159,9 @@ class TestCommandLine:
         assert "observed" in shown and "r0" in shown and "arithmetic" in shown
         found = json.loads(output("ask", reckoner_run.folder, ENTITIES, "--json", "--limit", "3").out)
         assert len(found["answers"]) == 3 and found["answers"][0]["observed"] is True
+        found = json.loads(output("ask", reckoner_run.folder, ENTITIES, "--json", "--only", "inferred").out)
+        assert found["observed"] and not any(answer["observed"] for answer in found["answers"])
+        assert "only a trained run" in output("ask", "world", "(e,(Japan))", "--only", "inferred").err
         exact = json.loads(output("ask", reckoner_run.folder, ENTITIES, "--exact", "--json").out)
         assert exact["count"] == found["observed"]
 

@@ -425,6 +425,19 @@ def test_text_of_the_graph_is_never_markup(visit):
 # ------------------------------------------------------------------------------------------------- links and history
 
 
+def test_only_what_is_inferred_is_shown_on_demand(visit, proved):
+    page = visit(LARGE)
+    expect(page.locator("#answers .observed").first).to_be_visible()
+    page.get_by_label("inferred", exact=True).check()
+    expect(page.locator("#status")).to_contain_text("other")
+    expect(page.locator("#answers .observed")).to_have_count(0)
+    shown = set(page.locator("#answers .name").all_inner_texts())
+    assert shown and not shown & proved(LARGE)
+    page.get_by_label("observed", exact=True).check()
+    expect(page.locator("#answers .inferred")).to_have_count(0)
+    assert set(page.locator("#answers .name").all_inner_texts()) == proved(LARGE)
+
+
 def test_a_link_reproduces_the_question_and_its_answers(visit, address, proved):
     page = visit(permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name=re.compile("^whatever is the capital of something that borders France")).click()

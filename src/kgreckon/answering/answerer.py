@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,13 @@ from kgreckon.training.evaluating import device_for, load
 from kgreckon.training.run_folder import Run
 
 COVERAGE = 0.9  # of an estimate's interval
+
+
+class Only(StrEnum):
+    """Which answers are asked for, where not all are."""
+
+    OBSERVED = "observed"
+    INFERRED = "inferred"
 
 
 @dataclass(frozen=True)
@@ -103,10 +111,12 @@ class Ranking:
     scores: np.ndarray  # (candidates,) float32: entities, or rows of the value table
     proved: np.ndarray  # ids, rising
 
-    def best(self, limit: int) -> list[int]:
+    def best(self, limit: int, only: Only | None = None) -> list[int]:
         """The candidates from the best on: what is proved comes first, a tie by its id, and nothing impossible."""
         order = self.scores.astype(np.float64)
-        order[self.proved] += 1
+        order[self.proved] = 0 if only is Only.INFERRED else 1 + order[self.proved]
+        if only is Only.OBSERVED:
+            order[order < 1] = 0
         limit = min(limit, len(order))
         if not limit:
             return []
@@ -138,10 +148,10 @@ class Answerer:
         cpu = torch.device("cpu")
         return Answerer(Reckoner(CertainFacts(ObservedFacts.of(graph, cpu)), Inference()), graph, cpu)
 
-    def ask(self, query: Query | str, limit: int = 10) -> Answers:
+    def ask(self, query: Query | str, limit: int = 10, only: Only | None = None) -> Answers:
         """The best answers to a query, or to one written in the paper's notation or in SPARQL."""
         asked, own_limit = self._read(query)
-        return self.best(self.rank(asked), limit if own_limit is None else min(limit, own_limit))
+        return self.best(self.rank(asked), limit if own_limit is None else min(limit, own_limit), only)
 
     def rank(self, query: Query, pause: Pause | None = None) -> Ranking:
         """The score of every candidate."""
@@ -164,12 +174,13 @@ class Answerer:
         if batch.comparisons[: len(SEVEN)] != tuple(SEVEN.values()) or len(batch.comparisons) > len(SEVEN):
             raise UserError(f"this model knows only the comparisons {', '.join(SEVEN)}")
 
-    def best(self, ranking: Ranking, limit: int) -> Answers:
+    def best(self, ranking: Ranking, limit: int, only: Only | None = None) -> Answers:
         """The best of all candidates, in words."""
         names, proved = self.graph.vocabulary, set(ranking.proved.tolist())
         numbers = isinstance(ranking.sort, NumberSort)
         found = tuple(
-            self._answer(numbers, place, float(ranking.scores[place]), place in proved) for place in ranking.best(limit)
+            self._answer(numbers, place, float(ranking.scores[place]), place in proved)
+            for place in ranking.best(limit, only)
         )
         estimate = self._estimate(ranking) if numbers else None
         return Answers(write(ranking.query, names), sentence(ranking.query, names), len(proved), found, estimate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,13 @@ from kgreckon.errors import UserError
 
 if TYPE_CHECKING:
     from kgreckon.graph import KnowledgeGraph
+
+
+class OnlyOption(StrEnum):
+    """Which answers of a run are shown."""
+
+    OBSERVED = "observed"
+    INFERRED = "inferred"
 
 
 @app.command()
@@ -25,6 +33,9 @@ def ask(
     exact: Annotated[
         bool | None,
         typer.Option("--exact/--no-exact", help="Only answers that the graph proves; a graph has no others."),
+    ] = None,
+    only: Annotated[
+        OnlyOption | None, typer.Option(help="Of a run: only what the graph proves, or only what is inferred.")
     ] = None,
     why: Annotated[bool, typer.Option("--explain", help="Give the reason of each answer.")] = False,
     numbers: Annotated[
@@ -44,8 +55,10 @@ def ask(
 
     is_run = (Path(graph) / "run.json").is_file()  # known without loading torch, which a graph does not need
     if is_run and not exact:
-        _ask_run(graph, query, limit, why, as_json)
+        _ask_run(graph, query, limit, only, why, as_json)
         return
+    if only is OnlyOption.INFERRED:
+        raise UserError(f"{graph} is asked for what it proves: only a trained run infers more")
     if exact is False:
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
     opened = _graph_of_run(graph) if is_run else open_graph(graph)
@@ -73,13 +86,13 @@ def _graph_of_run(run: str) -> KnowledgeGraph:
     return Run.open(run).benchmark().graph
 
 
-def _ask_run(run: str, query: str, limit: int, why: bool, as_json: bool) -> None:
-    from kgreckon.answering import Answerer
+def _ask_run(run: str, query: str, limit: int, only: OnlyOption | None, why: bool, as_json: bool) -> None:
+    from kgreckon.answering import Answerer, Only
     from kgreckon.terminal.answers import print_ranked
     from kgreckon.terminal.tables import console
 
     answerer = Answerer.open(run, device="cpu")
-    found = answerer.ask(query, limit)
+    found = answerer.ask(query, limit, None if only is None else Only(only.value))
     reasons = answerer.explain_all(query, [answer.id for answer in found.answers]) if why else []
     if as_json:
         print_json(found.as_json() | ({"reasons": reasons} if why else {}))

@@ -109,6 +109,11 @@ class _Writer:
         return text if number.unit in ("number", "date", "gYear") else f"{text} {number.unit}"
 
 
+def compared_with(comparison: Comparison, other: str) -> str:
+    """The comparison with something that is written already: `greater than twice 431.9 metres`."""
+    return _compared(comparison, f" {other}")
+
+
 def comparison_label(comparison: Comparison) -> str:
     """The comparison without what is compared with, whose place is marked where words follow: `at most … plus 3`."""
     return _compared(comparison, " …" if comparison.offset else "")

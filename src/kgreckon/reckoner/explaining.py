@@ -19,6 +19,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.exact.comparing import compared_ranges
 from kgreckon.query import Batch, Number, Operator, Pause, interpret
+from kgreckon.query.english import compared_with
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
 from kgreckon.reckoner.observed import LabelledEdges
@@ -98,36 +99,44 @@ def explain_all(reckoner: Reckoner, batch: Batch, answers: Sequence[int], pause:
 
 
 def lines(reason: Reason, batch: Batch, names: Vocabulary) -> list[str]:
-    """The facts of a reason in words, each with how it is known and, where it is not certain, its probability."""
+    """The facts of a reason in words, each with how it is known and, where it is not certain, its probability.
+
+    Of a condition that is denied, what speaks for it follows under a line that says how likely that is.
+    """
+    if reason.operator is not Operator.NOT:
+        own = [] if reason.fact is None else _said(reason.fact, batch, names)
+        return [*own, *(line for part in reason.parts for line in lines(part, batch, names))]
+    against = reason.parts[0]
+    if against.probability <= 0:
+        return ["nothing speaks against it"]
+    said = lines(against, batch, names)
+    return [f"what speaks against it has a probability of {against.probability:.3g}:", *(f"– {line}" for line in said)]
+
+
+def _said(fact: Fact, batch: Batch, names: Vocabulary) -> list[str]:
+    """One fact in words; none for what the query itself names."""
 
     def number(row: int) -> str:
         size = len(names.values)
         found = Number(*names.values.number_at(row)) if row < size else batch.literals[row - size]
         return f"{names.write_number(found)} {found.unit}".strip()
 
-    found = []
-    for fact in reason.facts():
-        match fact.operator:
-            case Operator.FOLLOW:
-                ends = [names.entity_label(each) for each in (fact.source, fact.target)]
-                head, tail = ends if fact.label % 2 == 0 else reversed(ends)
-                text = f"{head} — {names.relation_label(fact.label)} → {tail}"
-            case Operator.VALUE_OF:
-                text = (
-                    f"{names.attribute_label(fact.label)} of {names.entity_label(fact.source)}: {number(fact.target)}"
-                )
-            case Operator.HAVING_VALUE:
-                text = (
-                    f"{names.attribute_label(fact.label)} of {names.entity_label(fact.target)}: {number(fact.source)}"
-                )
-                text += " or another of the set" if fact.how is How.PREDICTED else ""
-            case Operator.COMPARE:
-                text = f"{number(fact.target)} against {number(fact.source)}: {batch.comparisons[fact.label]}"
-            case _:
-                continue
-        sure = "" if fact.how is not How.PREDICTED else f", {fact.probability:.3g}"
-        found.append(f"{text} ({fact.how.value}{sure})")
-    return found
+    match fact.operator:
+        case Operator.FOLLOW:
+            ends = [names.entity_label(each) for each in (fact.source, fact.target)]
+            head, tail = ends if fact.label % 2 == 0 else reversed(ends)
+            text = f"{head} — {names.relation_label(fact.label)} → {tail}"
+        case Operator.VALUE_OF:
+            text = f"{names.attribute_label(fact.label)} of {names.entity_label(fact.source)}: {number(fact.target)}"
+        case Operator.HAVING_VALUE:
+            text = f"{names.attribute_label(fact.label)} of {names.entity_label(fact.target)}: {number(fact.source)}"
+            text += " or another of the set" if fact.how is How.PREDICTED else ""
+        case Operator.COMPARE:
+            text = f"{number(fact.target)} is {compared_with(batch.comparisons[fact.label], number(fact.source))}"
+        case _:
+            return []
+    sure = "" if fact.how is not How.PREDICTED else f", {fact.probability:.3g}"
+    return [f"{text} ({fact.how.value}{sure})"]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from kgreckon.answering import Only
 from kgreckon.errors import UserError
 from kgreckon.query import Pause
 from kgreckon.server.description import description
@@ -157,12 +158,16 @@ class _Endpoints:
         return await self._answer(request, lambda _: self.service.translate(_query(asked)))
 
     async def ask(self, request: Request) -> Response:
-        asked = await read_json(request, self.limits, ("query", "limit", "explain"))
+        asked = await read_json(request, self.limits, ("query", "limit", "explain", "only"))
         limit = whole_number(asked.get("limit", 20), "limit", 1, self.limits.answers)
         explain = asked.get("explain", False)
         if not isinstance(explain, bool):
             raise HttpError(400, "'explain' must be true or false")
-        return await self._answer(request, lambda pause: self.service.ask(_query(asked), limit, explain, pause))
+        only = asked.get("only")
+        if only is not None and only not in list(Only):
+            raise HttpError(400, f"'only' must be {' or '.join(Only)}, or left out")
+        kept = None if only is None else Only(only)
+        return await self._answer(request, lambda pause: self.service.ask(_query(asked), limit, explain, pause, kept))
 
     async def explain(self, request: Request) -> Response:
         asked = await read_json(request, self.limits, ("query", "answer"))

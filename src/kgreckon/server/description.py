@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kgreckon import __version__
+from kgreckon.answering import Only
 from kgreckon.query import SEVEN
 from kgreckon.server.catalogue import KINDS
 from kgreckon.server.limits import Limits
@@ -251,7 +252,11 @@ def description(limits: Limits) -> dict[str, Any]:
     query, text = _refer("Query"), {"type": "string", "maxLength": limits.query_characters}
     only_query = _object(query=query)
     asked = _object(
-        {"limit": {"type": "integer", "minimum": 1, "maximum": limits.answers, "default": 20}, "explain": _TRUTH},
+        {
+            "limit": {"type": "integer", "minimum": 1, "maximum": limits.answers, "default": 20},
+            "explain": _TRUTH,
+            "only": {"enum": [*Only, None], "default": None},
+        },
         query=query,
     )
     anything = _object({"query": {"oneOf": [query, {"type": "null"}]}})

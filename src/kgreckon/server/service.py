@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kgreckon import __version__
-from kgreckon.answering import Answer, Answerer, Answers, Ranking
+from kgreckon.answering import Answer, Answerer, Answers, Only, Ranking
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.query import SEVEN, EntitySort, NumberSort, Pause, Query, blocks, sentence, sort_of
@@ -133,12 +133,12 @@ class Service:
             "units": sorted(sort.units) if isinstance(sort, NumberSort) else [],
         }
 
-    def ask(self, query: object, limit: int, explain: bool, pause: Pause) -> dict[str, Any]:
+    def ask(self, query: object, limit: int, explain: bool, pause: Pause, only: Only | None = None) -> dict[str, Any]:
         """The best answers to a query, with what a page shows beside them."""
         start = self.clock()
         asked = self.read(query)
         limit = limit if asked.limit is None else min(limit, asked.limit)
-        ranking, found = self.rank(asked.query, limit, pause)
+        ranking, found = self.rank(asked.query, limit, pause, only)
         explained = [answer.id for answer in found.answers[: self.limits.reasons]]
         reasons: list[list[str]] = []
         if explain:
@@ -155,11 +155,11 @@ class Service:
             "seconds": self.clock() - start,
         }
 
-    def rank(self, query: Query, limit: int, pause: Pause) -> tuple[Ranking, Answers]:
+    def rank(self, query: Query, limit: int, pause: Pause, only: Only | None = None) -> tuple[Ranking, Answers]:
         """All candidates, and the best of them in words."""
         ranking = self.answerer.rank(query, pause)
         pause()
-        return ranking, self.answerer.best(ranking, limit)
+        return ranking, self.answerer.best(ranking, limit, only)
 
     def _answer(self, answer: Answer) -> dict[str, Any]:
         found = {

@@ -22,7 +22,7 @@ def print_ranked(found: Answers, reasons: Sequence[Sequence[str]], out: Console)
         title = f"{found.observed:,} observed; the {len(rows)} best"
         print_table(out, title, ("answer", "score", "known"), rows)
     else:
-        out.print("nothing is observed, and no answer is likely")
+        out.print("nothing is observed, and no answer is likely" if not found.observed else "no other answer is likely")
     if found.estimate is not None:
         each = found.estimate
         low, middle, high = (measured(number, each.unit) for number in (each.low, each.value, each.high))

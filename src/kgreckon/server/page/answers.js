@@ -72,16 +72,21 @@ function item(query, answer, isNumber, whole) {
   );
 }
 
-function summary(answers, { observed, seconds }, isExact) {
+function summary(answers, { observed, seconds }, isExact, only) {
+  const time = `(${Math.max(1, Math.round(1000 * seconds))} ms)`;
+  if (only === "inferred") {
+    const others = answers.length ? `${counted(answers.length, "other")} inferred` : "no other is likely";
+    return `The graph proves ${counted(observed, "answer")}; ${others} ${time}.`;
+  }
   const known = answers.filter((answer) => answer.observed).length;
   const inferred = answers.length - known;
   if (!answers.length)
     return isExact ? "The graph proves no answer." : "The graph proves no answer, and none is likely.";
   const first = known < observed ? `; the first ${known} are shown` : "";
   const proved = observed ? `The graph proves ${counted(observed, "answer")}${first}` : "The graph proves no answer";
-  const unlikely = isExact || first ? "" : ", and no other is likely";
+  const unlikely = isExact || only || first ? "" : ", and no other is likely";
   const more = inferred ? `; ${inferred} more ${inferred === 1 ? "is" : "are"} inferred` : unlikely;
-  return `${proved}${more} (${Math.max(1, Math.round(1000 * seconds))} ms).`;
+  return `${proved}${more} ${time}.`;
 }
 
 function estimateCard({ value, low, high, unit, coverage }) {
@@ -95,15 +100,16 @@ function estimateCard({ value, low, high, unit, coverage }) {
   );
 }
 
-/** Show what the server found; returns how many answers are on show. */
-export async function showAnswers(found, info) {
+/** Show what the server found, all of it or only the observed or inferred part; returns how many answers are on show. */
+export async function showAnswers(found, info, only) {
   const isNumber = found.sort === "numbers";
   const areProbabilities = info.model === "reckoner" || info.model === "exact";
   const answers = worthShowing(found.answers, areProbabilities);
   const whole = areProbabilities ? 1 : Math.max(...answers.map(({ score }) => score), 1e-12);
   markStale(false);
   part("answers-problem").replaceChildren();
-  part("status").textContent = summary(answers, found, info.model === "exact");
+  part("status").textContent = summary(answers, found, info.model === "exact", only);
+  part("only").hidden = info.model === "exact";
   part("answers").replaceChildren(...answers.map((answer) => item(found.paper, answer, isNumber, whole)));
   part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));
   const figures = found.distributions.map((one) => histogram(one, one.answers ? found.estimate : null));
@@ -128,6 +134,7 @@ export function clearAnswers() {
   part("status").textContent = "What the graph proves, and what is likely, will be here.";
   part("map").hidden = true;
   part("more").hidden = true;
+  part("only").hidden = true;
   markStale(false);
 }
 

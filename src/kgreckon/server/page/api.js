@@ -72,5 +72,5 @@ export const entity = remembering((name) => get("api/entity", { name }));
 export const names = remembering((kind, text, limit = 20) => get("api/names", { kind, text, limit }));
 export const complete = remembering((query) => post("api/complete", { query }));
 export const translate = (query) => post("api/translate", { query });
-export const ask = (query, limit) => post("api/ask", { query, limit });
+export const ask = (query, limit, only) => post("api/ask", { query, limit, only });
 export const explain = (query, answer) => post("api/explain", { query, answer });

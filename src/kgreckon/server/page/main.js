@@ -85,14 +85,15 @@ async function ask(limit = FIRST) {
     if (problem?.kind === "wrong") return showWrong();
     if (problem) throw problem;
     const version = question.turn;
-    const found = await api.ask(question.asked, limit);
+    const only = document.querySelector("#only input:checked").value || null;
+    const found = await api.ask(question.asked, limit, only);
     if (turn !== asking) return;
     answered = found.paper;
     if (version === question.turn) {
       question.canonical = found.paper; // unless it was edited while the server thought
       remember(found.paper, true);
     }
-    const shown = await showAnswers(found, info);
+    const shown = await showAnswers(found, info, only);
     const most = info.limits?.answers ?? 100;
     part("more").hidden = shown < limit || limit >= most;
     part("more").onclick = () => ask(Math.min(most, limit * 5));
@@ -193,6 +194,7 @@ async function start() {
     event.preventDefault();
     ask();
   });
+  part("only").addEventListener("change", () => ask());
   part("copy-link").addEventListener("click", copyLink);
   part("clear").addEventListener("click", () => {
     remember(null, true);

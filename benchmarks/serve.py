@@ -212,6 +212,8 @@ def hostile_requests(name: str, relation: str) -> list[Request]:
     deep = b'{"query": ' + b'{"op":"not","of":' * 3000
     chunked = message("POST", "/api/ask", b"", JSON).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
     sparql = "SELECT ?x { " + "{SELECT ?x{}}" * 120 + " }"
+    growing = "SELECT ?x { ?y " + "/".join([f"(<urn:kgreckon:{relation}>|^<urn:kgreckon:{relation}>)"] * 30) + " ?x }"
+    hidden = "SELECT ?x { ?x :a\\' :b . " + "{}" * 1500 + "}"
     misspelt = {"query": f"(e,({name[::-1]}x))"}
     return [
         refused("no JSON", message("POST", "/api/ask", b'{"query": ', JSON), 400),
@@ -225,6 +227,8 @@ def hostile_requests(name: str, relation: str) -> list[Request]:
         refused("large query", post("/api/ask", {"query": large, "limit": 1000, "explain": True}), 200),
         refused("many nodes", post("/api/ask", {"query": {"op": "and", "parts": [entity] * 500}}), 400),
         refused("slow SPARQL", message("GET", f"/sparql?{urlencode({'query': sparql})}"), 400),
+        refused("growing path", message("GET", f"/sparql?{urlencode({'query': growing})}"), 400),
+        refused("hidden words", message("GET", f"/sparql?{urlencode({'query': hidden})}"), 400),
         refused("unknown name", post("/api/translate", misspelt), 400),
         refused("unknown comparison", post("/api/ask", {"query": "(np,(x > 1e999y),(nv,(1)))"}), 400),
         refused("update", message("POST", "/sparql", b"update=DROP+ALL", "application/x-www-form-urlencoded"), 400),

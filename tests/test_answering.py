@@ -3,20 +3,24 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import kgreckon
-from kgreckon.answering import Answerer, Only, witnesses
+from kgreckon.answering import Answerer, Only, Ranking, witnesses
 from kgreckon.benchmark import Benchmark, BuildSettings, build
 from kgreckon.cli import main
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
-from kgreckon.query import Batch
+from kgreckon.query import Batch, Entity, EntitySort
 from kgreckon.query.paper import parse
 from kgreckon.reckoner import Reckoner
 from kgreckon.training import choose_settings, train
 from random_graph import random_graph
+from strategies import graphs, queries
 
 ENTITIES = "(i,(rp,(r0),(e,(e1))),(rap,(height),(np,(GreaterThan),(nv,(3)))))"
 NUMBERS = "(ap,(height),(rp,(r0),(e,(e1))))"
@@ -122,6 +126,30 @@ def test_only_what_is_observed_or_inferred(reckoner_run, small, text):
         assert part.answers == tuple(a for a in everything.answers if a.observed is (only is Only.OBSERVED))
         assert answerer.ask(text, limit=2, only=only).answers == part.answers[:2]
         assert part.observed == everything.observed
+
+
+def test_a_score_of_one_is_no_proof():
+    ranking = Ranking(Entity(0), EntitySort(), np.array([1.0, 0.0, 0.5], dtype=np.float32), np.array([1]))
+    assert ranking.best(5) == [1, 0, 2]
+    assert ranking.best(5, Only.OBSERVED) == [1] and ranking.best(5, Only.INFERRED) == [0, 2]
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_a_proof_holds_nothing_but_what_is_so(data):
+    graph = data.draw(graphs())
+    query = data.draw(queries(graph))
+    for proof in witnesses(graph, query, ask(graph, query)[:3].tolist()):
+        for line in proof:
+            assert line.endswith(("(observed)", "(arithmetic)")) or line == "nothing speaks against it"
+
+
+def test_a_reason_of_a_union_is_the_part_that_holds(small):
+    names = small.graph.vocabulary
+    text = "(u,(rp,(r0),(e,(e1))),(rap,(height),(np,(GreaterThan),(nv,(1000000)))))"
+    query = parse(text, names)
+    for proof in witnesses(small.graph, query, ask(small.graph, query).tolist()):
+        assert len(proof) == 1 and "r0" in proof[0] and proof[0].endswith("(observed)")
 
 
 def test_a_reason_of_a_denied_condition_says_what_speaks_against_it(reckoner_run, small):

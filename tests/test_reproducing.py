@@ -12,6 +12,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.reproducing import Plan, Progress, html, markdown, plans_for, report, reproduce, result_of
 from kgreckon.reproducing.blocks import Figure, Heading, Table
+from kgreckon.training import Run
 from random_graph import random_graph
 
 FEW = {"device": "cpu", "validation_queries": 3}
@@ -69,15 +70,26 @@ def test_runs_are_taken_side_by_side_and_only_once(small, tmp_path):
 
 
 def test_a_spent_budget_stops_what_is_going_and_it_goes_on_later(small, tmp_path):
-    long = Plan("gqe-baseline", {**GQE.settings, "steps": 400, "checkpoint_every": 50, "validate_every": 0})
+    long = Plan("gqe-baseline", {**GQE.settings, "steps": 40_000, "checkpoint_every": 50, "validate_every": 0})
     told = Told()
     assert reproduce(made(small), tmp_path, [long, RECKONER], budget=0.0, progress=told) == []
     assert told.lines == []
-    told = Told()
-    reproduce(made(small), tmp_path, [long], budget=0.5, progress=told)
-    assert told.lines[0] == "started gqe-baseline"
+    run, told = tmp_path / "runs" / "gqe-baseline", Told()
+    for _ in range(8):  # each time for a little longer, until a first checkpoint is there
+        reproduce(made(small), tmp_path, [long], budget=4.0, progress=told)
+        if (run / "last.safetensors").is_file():
+            break
+    assert told.lines[:2] == ["started gqe-baseline", "stopped gqe-baseline"]
+    steps = [line["step"] for line in Run.open(run).records()]
+    assert 0 < max(steps) < 40_000
+    # Nearly there: the run goes on from its checkpoint, which is shown by how few steps are left to take.
+    header = json.loads((run / "run.json").read_text())
+    header["settings"]["training"]["steps"] = max(steps) + 100
+    (run / "run.json").write_text(json.dumps(header))
     found = reproduce(made(small), tmp_path, [long])
-    assert json.loads(found[0].read_text())["entity_targets"]["all"]["queries"] > 0
+    ended = json.loads(found[0].read_text())
+    assert ended["entity_targets"]["all"]["queries"] > 0
+    assert ended["settings"]["training"]["steps"] == max(steps) + 100
 
 
 def test_a_run_that_fails_is_named_and_leaves_the_others_alone(small, tmp_path):

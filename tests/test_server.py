@@ -17,11 +17,12 @@ from kgreckon.benchmark import BuildSettings, build
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
 from kgreckon.exact.semantics import ExactSemantics
+from kgreckon.graph import GraphBuilder
 from kgreckon.query import GENERAL_TYPES, Batch, NumberSort, interpret, sort_of
 from kgreckon.query.paper import parse
-from kgreckon.server import Limits, serve
+from kgreckon.server import Limits, Service, serve
 from kgreckon.server.catalogue import Catalogue, NameIndex
-from kgreckon.server.distributions import distributions, interval
+from kgreckon.server.distributions import Interval, distributions, interval
 from kgreckon.server.gate import TimeLimitError, deadline
 from kgreckon.server.running import open_service
 from kgreckon.training import choose_settings, train
@@ -230,6 +231,26 @@ class TestDistributions:
             own = graph.values.numbers[rows[graph.values.unit_ids[rows] == graph.values.units.index(unit)]]
             found = interval(graph, query, unit, no_pause)
             assert ((found.low <= own) & (own <= found.high)).all()
+
+    def test_the_interval_around_what_equals_zero_or_more(self):
+        builder = GraphBuilder()
+        for name, dose in (("a", 0.0), ("b", 3.0), ("c", 10.0)):
+            builder.add_value(name, "dose", dose, "mg")
+        graph = builder.build()
+        equal = parse("(np,(EqualTo),(ap,(dose),(u,(e,(a)),(e,(b)),(e,(c)))))", graph.vocabulary)
+        found = interval(graph, equal, "mg", no_pause)
+        assert found.low <= 3.0 and found.high >= 10.0
+        near = parse("(np,(x = y within 3),(nv,(10 mg)))", graph.vocabulary)
+        assert interval(graph, near, "mg", no_pause) == Interval()
+
+    def test_one_value_alone_is_in_the_middle_of_its_bin(self):
+        builder = GraphBuilder()
+        for name in ("a", "b"):
+            builder.add_value(name, "dose", 500.0, "mg")
+        service = Service(Answerer.exact(builder.build()), "exact", Limits())
+        query = "(rap,(dose),(np,(GreaterThan),(nv,(100 mg))))"
+        (found,) = service.ask(query, 5, False, no_pause)["distributions"]
+        assert found["edges"] == [250.0, 750.0] and found["counts"] == [2]
 
     def test_a_histogram_counts_every_value_and_is_logarithmic_where_skewed(self, client, world_graph):
         query = "(rap,(population),(np,(GreaterThan),(ap,(population),(e,(France)))))"

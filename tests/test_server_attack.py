@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 
 import pytest
 from hypothesis import given, settings
@@ -67,6 +68,15 @@ class TestRefusals:
             (json.dumps({"query": f"(u,{','.join(['(e,(Japan))'] * 70)})"}), "at most 48 nodes"),
             (json.dumps({"query": "SELECT ?x { VALUES ?x { " + ":Japan " * 70 + "} }"}), "at most 48 nodes"),
             (json.dumps({"query": "SELECT ?x { VALUES ?x { " + "1 " * 1900 + "} }"}), "1,000 words and signs"),
+            (
+                json.dumps({"query": "SELECT ?x { :Japan " + "/".join(["(:borders|:in_country)"] * 40) + " ?x }"}),
+                "nodes",
+            ),
+            (json.dumps({"query": "SELECT ?x { ?x :a\\' :b . " + "{}" * 1900 + "}"}), "1,000 words and signs"),
+            (json.dumps({"query": 'SELECT ?x { ?x :a """a"b""" . ' + "{}" * 1900 + '"x" }'}), "1,000 words"),
+            (json.dumps({"query": 'SELECT ?x { ?x :a "\\u0022 . ' + "{}" * 1900 + '" }'}), "1,000 words and signs"),
+            (json.dumps({"query": "SELECT ?x { ?x :a \\u005cu0022x }"}), "made of escapes"),
+            (json.dumps({"query": "SELECT ?x { ?x :a \\uD800 }"}), "no character"),
         ],
     )
     def test_a_wrong_body_is_a_400_that_says_why(self, client, body, message):
@@ -154,6 +164,8 @@ class TestRefusals:
         found = opened.get("/sparql", params={"query": IN_JAPAN}, headers={"Origin": "http://other.example"})
         assert found.headers["access-control-allow-origin"] == "*"
         assert opened.options("/sparql").status_code == 204
+        wrong = opened.get("/sparql", params={"query": "nonsense"}, headers={"Origin": "http://other.example"})
+        assert wrong.status_code == 400 and wrong.headers["access-control-allow-origin"] == "*"
         assert "access-control-allow-origin" not in opened.get("/api/info").headers
         assert client_of(world).options("/sparql").status_code == 405
 
@@ -171,19 +183,17 @@ class TestBounds:
 
         with running(application(Service(world.answerer, "exact", limits), Gate(limits))) as port:
             for head in ("Content-Length: 100000000", "Transfer-Encoding: chunked"):
+                lines = ("POST /api/ask HTTP/1.1", "Host: x", "Content-Type: application/json", head, "", "")
                 with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
-                    lines = ("POST /api/ask HTTP/1.1", "Host: x", "Content-Type: application/json", head, "", "")
                     client.sendall("\r\n".join(lines).encode())
-                    try:
+                    if "chunked" in head:
+                        client.sendall(b"3e8\r\n" + b" " * 1000 + b"\r\n" + b"1\r\n \r\n")
+                    assert client.recv(4096).startswith(b"HTTP/1.1 413")
+                with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+                    client.sendall("\r\n".join(lines).encode())
+                    with suppress(BrokenPipeError, ConnectionResetError):
                         for part in endless():
                             client.sendall(b"3e8\r\n" + part + b"\r\n" if "chunked" in head else part)
-                    except (BrokenPipeError, ConnectionResetError):
-                        pass
-                    try:
-                        answer = client.recv(4096)
-                    except ConnectionResetError:  # the answer was sent, and lost with the rest of what we sent
-                        answer = b"HTTP/1.1 413"
-                    assert answer.startswith(b"HTTP/1.1 413")
         assert sent < 50_000_000
 
     def test_a_body_that_is_just_too_large(self, world):
@@ -210,6 +220,34 @@ class TestBounds:
                     while part := client.recv(1 << 20):  # ends when the server closes the connection
                         received += part
                     assert bool(received) == first.endswith(b"\r\n\r\n")
+
+    def test_more_connections_than_there_may_be_are_sent_away(self, world):
+        class Few(PunctualProtocol):
+            most = 3
+
+        with running(application(world, Gate(world.limits)), protocol=Few) as port, ExitStack() as held:
+            for _ in range(3):
+                held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+            time.sleep(0.1)
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+                received = b""
+                while part := client.recv(4096):
+                    received += part
+            head, _, body = received.decode().partition("\r\n\r\n")
+            assert head.startswith("HTTP/1.1 503 ") and "Retry-After: 1" in head and "error" in json.loads(body)
+            assert all(f"{name}: {value}" in head for name, value in SECURITY.items())
+            held.close()
+            time.sleep(0.1)
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+                client.sendall(b"GET /api/info HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert client.recv(4096).startswith(b"HTTP/1.1 200")
+
+    def test_what_is_no_http_is_refused_with_all_headers(self, world):
+        with running(application(world, Gate(world.limits))) as port:
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+                client.sendall(b"\x16\x03\x01\r\n\r\n")
+                head = client.recv(4096).decode()
+            assert head.startswith("HTTP/1.1 400 ") and all(f"{n}: {v}" in head for n, v in SECURITY.items())
 
     def test_more_requests_than_may_wait_are_sent_away_at_once(self, world):
         limits = Limits(at_once=1, waiting=1)
@@ -246,7 +284,7 @@ class TestBounds:
         steps = 0
 
         class Slow(Service):
-            def ask(self, query, limit, explain, pause):
+            def ask(self, query, limit, explain, pause, only=None):
                 nonlocal steps
                 for _ in range(10_000):
                     pause()
@@ -300,7 +338,7 @@ class TestBounds:
         begun, steps = threading.Event(), []
 
         class Slow(Service):
-            def ask(self, query, limit, explain, pause):
+            def ask(self, query, limit, explain, pause, only=None):
                 begun.set()
                 while True:
                     pause()

@@ -125,6 +125,11 @@ class TestSparql:
         latin = {"Content-Type": "application/sparql-query; charset=latin-1"}
         assert client.post("/sparql", content=IN_JAPAN, headers=latin).status_code == 415
 
+    def test_several_accept_headers_are_one(self, client):
+        headers = [("Accept", "image/png"), ("Accept", "text/csv")]
+        response = client.get("/sparql", params={"query": IN_JAPAN + " LIMIT 1"}, headers=headers)
+        assert response.headers["content-type"] == "text/csv; charset=utf-8"
+
     @pytest.mark.parametrize(
         ("accept", "expected"),
         [

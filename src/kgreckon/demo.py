@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -83,10 +85,20 @@ def run(folder: Path) -> None:
     reckoner = _train(made, folder / "world-reckoner", {"model": "reckoner", "rank": RANK})
     print_comparison(compare_runs([run.folder for run in (*runs, reckoner)]), out)
     _infer_with_reasons(reckoner, made, out)
-    out.print("\nAsk your own: [bold]kgreckon ask world '(rp,(^capital_of),(e,(Japan)))'[/bold]")
-    out.print("Look further: [bold]kgreckon --help[/bold], README.md, docs/")
-    out.print("(kgreckon is in .venv/bin unless you installed it elsewhere.)", style="dim")
-    out.print(f"\nOpen the page on what was just trained: [bold]kgreckon serve {reckoner.folder} --open[/bold]")
+    out.print("\nAsk your own:")
+    question = "'(rp,(^capital_of),(e,(Japan)))'"
+    out.print(f"{_program()} ask world {question}", style="bold", soft_wrap=True, highlight=False)
+    out.print(f"Look further: {_program()} --help, README.md, docs/", soft_wrap=True, highlight=False)
+    out.print("\nOpen the page on what was just trained:")
+    out.print(f"{_program()} serve {reckoner.folder} --open", style="bold", soft_wrap=True, highlight=False)
+
+
+def _program() -> str:
+    """The command as this shell can call it: a virtual environment that is not active needs the path."""
+    place = Path(sys.executable).with_name("kgreckon")
+    if shutil.which("kgreckon") or not place.is_file():
+        return "kgreckon"
+    return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 
 def _show_world(out: Console) -> KnowledgeGraph:

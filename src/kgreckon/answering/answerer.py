@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -114,9 +115,9 @@ class Ranking:
     def best(self, limit: int, only: Only | None = None) -> list[int]:
         """The candidates from the best on: what is proved comes first, a tie by its id, and nothing impossible."""
         order = self.scores.astype(np.float64)
-        order[self.proved] = 0 if only is Only.INFERRED else 1 + order[self.proved]
+        order[self.proved] = 0 if only is Only.INFERRED else 2 + order[self.proved]  # no score is above 1
         if only is Only.OBSERVED:
-            order[order < 1] = 0
+            order[order < 2] = 0
         limit = min(limit, len(order))
         if not limit:
             return []
@@ -147,6 +148,10 @@ class Answerer:
         """The answerer of a graph alone: what it proves, and nothing else."""
         cpu = torch.device("cpu")
         return Answerer(Reckoner(CertainFacts(ObservedFacts.of(graph, cpu)), Inference()), graph, cpu)
+
+    @cached_property
+    def _exact(self) -> Answerer:
+        return Answerer.exact(self.graph)
 
     def ask(self, query: Query | str, limit: int = 10, only: Only | None = None) -> Answers:
         """The best answers to a query, or to one written in the paper's notation or in SPARQL."""
@@ -201,7 +206,7 @@ class Answerer:
             return [lines(reason, batch, names) for reason in explain_all(self.model, batch, answers, pause)]
         proved = set(ask_exactly(self.graph, query, pause=pause).tolist())
         certain = [answer for answer in answers if answer in proved]
-        proofs = dict(zip(certain, Answerer.exact(self.graph).explain_all(query, certain, pause), strict=True))
+        proofs = dict(zip(certain, self._exact.explain_all(query, certain, pause), strict=True)) if certain else {}
         parts = query.parts if isinstance(query, And) else (query,)
         holding = [(sentence(part, names), set(ask_exactly(self.graph, part, pause=pause).tolist())) for part in parts]
         return [

@@ -24,6 +24,8 @@ from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
 from kgreckon.reckoner.observed import LabelledEdges
 
+_CERTAIN = 1 - 1e-6
+
 
 class How(Enum):
     """How a fact is known."""
@@ -101,16 +103,26 @@ def explain_all(reckoner: Reckoner, batch: Batch, answers: Sequence[int], pause:
 def lines(reason: Reason, batch: Batch, names: Vocabulary) -> list[str]:
     """The facts of a reason in words, each with how it is known and, where it is not certain, its probability.
 
-    Of a condition that is denied, what speaks for it follows under a line that says how likely that is.
+    Of several conditions one of which is enough, a certain one is, else those that are possible. Of a condition that is
+    denied, what speaks for it follows under a line that says how likely that is.
     """
     if reason.operator is not Operator.NOT:
         own = [] if reason.fact is None else _said(reason.fact, batch, names)
-        return [*own, *(line for part in reason.parts for line in lines(part, batch, names))]
+        parts = _enough(reason.parts) if reason.operator is Operator.OR else reason.parts
+        return [*own, *(line for part in parts for line in lines(part, batch, names))]
     against = reason.parts[0]
     if against.probability <= 0:
         return ["nothing speaks against it"]
     said = lines(against, batch, names)
     return [f"what speaks against it has a probability of {against.probability:.3g}:", *(f"– {line}" for line in said)]
+
+
+def _enough(parts: Sequence[Reason]) -> list[Reason]:
+    """Of the parts of a union those that speak for it."""
+    chances = [part.probability for part in parts]
+    if max(chances) >= _CERTAIN:
+        return [parts[chances.index(max(chances))]]
+    return [part for part, chance in zip(parts, chances, strict=True) if chance > 0]
 
 
 def _said(fact: Fact, batch: Batch, names: Vocabulary) -> list[str]:

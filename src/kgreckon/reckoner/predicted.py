@@ -203,7 +203,13 @@ class PredictedFacts:
 
     def existence(self, attribute: int) -> Tensor:  # (entities,)
         """The probability that each entity has a value that is not stated."""
-        odds = self.expectations.odds[self.labels.relations + attribute]
+        return self._existence(self.expectations.odds[self.labels.relations + attribute])
+
+    def existences(self, entity: int) -> Tensor:  # (attributes,)
+        """The same of all attributes of one entity."""
+        return self._existence(self.expectations.odds[self.labels.relations :, entity])
+
+    def _existence(self, odds: Tensor) -> Tensor:
         expected = self.calibration.existence * odds
         return _CAP * expected / (expected + _CAP)
 

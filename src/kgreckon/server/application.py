@@ -20,7 +20,7 @@ from kgreckon.errors import UserError
 from kgreckon.query import Pause
 from kgreckon.server.description import description
 from kgreckon.server.gate import BusyError, ClientGoneError, Gate, TimeLimitError
-from kgreckon.server.headers import HostCheck, SecurityHeaders
+from kgreckon.server.headers import CrossOrigin, HostCheck, SecurityHeaders
 from kgreckon.server.negotiation import preferred
 from kgreckon.server.page import INDEX, page_files
 from kgreckon.server.protocol import read_query, select
@@ -29,11 +29,6 @@ from kgreckon.server.results import FORMATS
 from kgreckon.server.service import Service
 
 _RETRY = {"Retry-After": "1"}
-_CROSS_ORIGIN = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Methods": "GET, POST",
-    "Access-Control-Allow-Headers": "Accept, Content-Type",
-}
 
 
 def application(
@@ -61,7 +56,8 @@ def application(
         lifespan=lifespan,
     )
     inner.router.redirect_slashes = False
-    return SecurityHeaders(inner if hosts is None else HostCheck(inner, hosts))
+    opened = CrossOrigin(inner, "/sparql") if cross_origin else inner
+    return SecurityHeaders(opened if hosts is None else HostCheck(opened, hosts))
 
 
 def _took_too_long(service: Service) -> str:
@@ -189,11 +185,11 @@ class _Endpoints:
     # ------------------------------------------------------------------------------------------------------- SPARQL
 
     async def sparql(self, request: Request) -> Response:
-        headers = {"Vary": "Accept"} | (_CROSS_ORIGIN if self.cross_origin else {})
+        headers = {"Vary": "Accept"}
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=headers)
         text = await read_query(request, self.limits)
-        form = preferred(request.headers.get("accept"), tuple(FORMATS))
+        form = preferred(", ".join(request.headers.getlist("accept")) or None, tuple(FORMATS))
         if form is None:
             raise HttpError(406, f"the answers come as {', '.join(FORMATS)}")
 

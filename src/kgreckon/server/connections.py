@@ -1,17 +1,21 @@
-"""Connections that keep nobody waiting: a request's head must arrive in time."""
+"""Connections that keep nobody waiting: so many at a time, and a request's head must arrive in time."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from kgreckon.server.headers import SECURITY
 
 
 class PunctualProtocol(H11Protocol):
     """Uvicorn's protocol, which waits for ever for the rest of a head that has begun, with an end to that."""
 
     head_seconds = 10.0
+    most = 512  # connections
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -20,7 +24,10 @@ class PunctualProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client is here: its first request must follow."""
         super().connection_made(transport)
-        self._expect_head()
+        if len(self.connections) > self.most:
+            self._refuse("503 Service Unavailable", "too many connections: try again soon", "Retry-After: 1\r\n")
+        else:
+            self._expect_head()
 
     def data_received(self, data: bytes) -> None:
         """Some bytes: the end of a head, or a part of one, for which the clock starts to run."""
@@ -30,6 +37,18 @@ class PunctualProtocol(H11Protocol):
             self._stop()
         if self._between_requests and self._overdue is None:
             self._expect_head()
+
+    def send_400_response(self, msg: str) -> None:
+        """What came is no HTTP."""
+        self._refuse("400 Bad Request", msg)
+
+    def _refuse(self, status: str, message: str, headers: str = "") -> None:
+        """An answer that is given before there is a request, and the end of the connection."""
+        body = json.dumps({"error": message})
+        secured = "".join(f"{name}: {value}\r\n" for name, value in SECURITY.items())
+        head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        self.transport.write(f"{head}Connection: close\r\n{headers}{secured}\r\n{body}".encode("ascii"))
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has gone."""

@@ -133,8 +133,10 @@ def _compared(comparison: Comparison, of: Interval) -> Interval:
             # Within a share t of both sides: |x - z| < t·min(|x|, |z|), so that x lies between z·(1 - t) and z·(1 + t).
             share = comparison.tolerance
             below, above = (1 - share, 1 + share) if share < 1 else (0.0, math.inf)
-            ends = [end * side for end in (right.low, right.high) for side in (below, above) if end]
-            return Interval(min(ends, default=0.0), max(ends, default=0.0))
+            if share > 2:  # so that numbers of the other sign are near enough
+                return Interval()
+            ends = [end * side if end else 0.0 for end in (right.low, right.high) for side in (below, above)]
+            return Interval(min(ends), max(ends))
     return Interval()
 
 
@@ -190,12 +192,13 @@ def _histogram(numbers: np.ndarray) -> dict[str, Any]:
     bins = min(_BINS, max(1, len(np.unique(numbers))))
     logarithmic = low > 0 and high / low > _SKEWED
     if low == high:
-        edges = np.array([low, np.nextafter(high, math.inf)])
+        half = max(abs(low), 1.0) / 2
+        edges = np.array([low - half, low + half])
     elif logarithmic:
         edges = np.geomspace(low, high, bins + 1)
     else:
         edges = low + (high / 2 - low / 2) * np.linspace(0, 2, bins + 1)  # halves, since a difference may overflow
-    edges[0], edges[-1] = low, max(float(edges[-1]), high)
+    edges[0], edges[-1] = min(float(edges[0]), low), max(float(edges[-1]), high)
     place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
     counts = np.bincount(place, minlength=len(edges) - 1)
     return {"edges": edges.tolist(), "counts": counts.tolist(), "log": logarithmic}

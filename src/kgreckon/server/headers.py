@@ -21,6 +21,14 @@ SECURITY = {
 }
 
 
+_CROSS_ORIGIN = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Headers": "Accept, Content-Type",
+    "Access-Control-Expose-Headers": "Retry-After",
+}
+
+
 class SecurityHeaders:
     """Adds the security headers to every answer, and forbids to keep those that do not say otherwise."""
 
@@ -38,6 +46,24 @@ class SecurityHeaders:
             await send(message)
 
         await self.application(scope, receive, secured if scope["type"] == "http" else send)
+
+
+class CrossOrigin:
+    """Lets pages of any site read the answers at one path, refusals included."""
+
+    def __init__(self, application: ASGIApp, path: str) -> None:
+        self.application, self.path = application, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+
+        async def opened(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_CROSS_ORIGIN)
+            await send(message)
+
+        here = scope["type"] == "http" and scope["path"] == self.path
+        await self.application(scope, receive, opened if here else send)
 
 
 class HostCheck:

@@ -111,13 +111,12 @@ def config(app: object, limits: Limits) -> uvicorn.Config:
     """Uvicorn's settings: bounded, quiet, and silent about what it is."""
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
-        http=PunctualProtocol,
+        http=type("Protocol", (PunctualProtocol,), {"most": limits.connections}),
         ws="none",
         log_level="error",  # a mistake of ours; those of clients are theirs to know
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=limits.connections,
         h11_max_incomplete_event_size=65_536,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=5,

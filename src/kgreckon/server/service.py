@@ -315,7 +315,7 @@ class Service:
         model = self.answerer.model
         if not isinstance(model, Reckoner) or not isinstance(model.facts, PredictedFacts) or not model.facts.attributes:
             return []
-        chances = np.array([float(model.facts.existence(label)[entity]) for label in range(len(self.graph.attributes))])
+        chances = model.facts.existences(entity).cpu().numpy()
         chances[sorted(stated)] = 0
         found = []
         for attribute in np.argsort(-chances, kind="stable")[:_PREDICTED].tolist():

@@ -20,6 +20,7 @@ from kgreckon.query.algebra import (
     Query,
     ValueOf,
 )
+from kgreckon.query.shapes import MAX_NODES
 from kgreckon.query.sparql.elements import (
     Alternative,
     Block,
@@ -52,6 +53,12 @@ class Part:
     unit: str | None = None
     stated: bool = True  # whether it can hold only what the graph states, unlike a number that stands for itself
     everything: bool = False
+    size: int = 1  # the nodes of what is built
+
+    def __post_init__(self) -> None:
+        """Refuse what is too large before it is built: a path of alternatives doubles with every step."""
+        if self.size > MAX_NODES:
+            raise UserError(f"a query may have at most {MAX_NODES} nodes")
 
 
 def join(kind: type[And] | type[Or], parts: list[Part]) -> Part:
@@ -64,7 +71,7 @@ def join(kind: type[And] | type[Or], parts: list[Part]) -> Part:
     def build(given: str | None) -> Query:
         return kind(tuple(part.build(part.unit or unit or given) for part in parts))
 
-    return Part(build, unit, stated(part.stated for part in parts))
+    return Part(build, unit, stated(part.stated for part in parts), size=1 + sum(part.size for part in parts))
 
 
 class Meaning:
@@ -140,7 +147,7 @@ class Meaning:
         if not self.vocabulary.knows("entity", 0):
             raise UserError("the graph has no entities")
         query = Or((Entity(0), Not(Entity(0))))
-        return Part(lambda _: query, everything=True)
+        return Part(lambda _: query, everything=True, size=4)
 
     def all_numbers(self, unit: str | None) -> Part:
         """Every value of a unit: those up to zero, and those above."""
@@ -149,7 +156,7 @@ class Meaning:
             zero = self.vocabulary.read_number("0", unit or given)
             return Or((Compare(Comparison(Order.AT_MOST), zero), Compare(Comparison(Order.GREATER), zero)))
 
-        return Part(build, unit, everything=True)
+        return Part(build, unit, everything=True, size=5)
 
     def attributes_in(self, unit: str) -> set[int]:
         """All attributes measured in a unit."""
@@ -206,11 +213,11 @@ class Meaning:
         if attribute is None:
             assert relation is not None, "a predicate is one or the other"
             followed = relation ^ backwards
-            return Part(lambda _: Follow(followed, of.build(None)))
+            return Part(lambda _: Follow(followed, of.build(None)), size=1 + of.size)
         unit = self.vocabulary.attribute_unit(attribute)
         if backwards:
-            return Part(lambda _: HavingValue(attribute, of.build(of.unit or unit)))
-        return Part(lambda _: ValueOf(attribute, of.build(None)), unit)
+            return Part(lambda _: HavingValue(attribute, of.build(of.unit or unit)), size=1 + of.size)
+        return Part(lambda _: ValueOf(attribute, of.build(None)), unit, size=1 + of.size)
 
 
 def attributes_in(vocabulary: Vocabulary, unit: str) -> Iterator[int]:

@@ -6,7 +6,7 @@ comparison to the one it compares with, a block (a group, UNION, NOT EXISTS, MIN
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -96,6 +96,7 @@ class _Tree:
         self.seen: set[int] = set()  # places of elements
         self.visited: set[Variable] = set()
         self.uses: dict[Variable, list[int]] = defaultdict(list)
+        self.occurs = Counter(variable for element in group.elements for variable in set(variables_of(element)))
         self.shown = [self._shown(place) for place in range(len(group.elements))]
         for place, variables in enumerate(self.shown):
             for variable in dict.fromkeys(variables):
@@ -109,11 +110,7 @@ class _Tree:
         variables = variables_of(element)
         if not isinstance(element, Block):
             return variables
-        outside = {self.root}
-        for other, sibling in enumerate(self.group.elements):
-            if other != place:
-                outside.update(variables_of(sibling))
-        shared = tuple(variable for variable in variables if variable in outside)
+        shared = tuple(variable for variable in variables if variable == self.root or self.occurs[variable] > 1)
         if len(shared) > 1:
             names = " and ".join(map(str, shared))
             raise UserError(f"{element.kind.value} shares {names} with its surroundings: it may share one variable")
@@ -179,7 +176,7 @@ class _Tree:
         known = joined.unit or unit
         if known != unit:
             raise UserError(f"{variable} is measured in {known} and in {unit}: they cannot be compared")
-        return Part(lambda _: joined.build(unit), unit, joined.stated)
+        return Part(lambda _: joined.build(unit), unit, joined.stated, size=joined.size)
 
     def element(self, element: Element, place: int, variable: Variable, answers: bool) -> Part | None:
         """What one element says of a variable."""
@@ -195,10 +192,10 @@ class _Tree:
                         return of
                 else:
                     of = self.visit(leaf, place, True, answers=False, free=False)
-                return Part(lambda unit: Compare(comparison, of.build(of.unit or unit)), of.unit)
+                return Part(lambda unit: Compare(comparison, of.build(of.unit or unit)), of.unit, size=1 + of.size)
             case Same(_, entity, equal):
                 same = meaning.entity(entity)
-                return same if equal else Part(lambda unit: Not(same.build(unit)))
+                return same if equal else Part(lambda unit: Not(same.build(unit)), size=1 + same.size)
             case Values(_, terms):
                 return join(Or, [self.value(term) for term in terms])
             case Mark():
@@ -215,7 +212,7 @@ class _Tree:
                 joined = join(Or, inner)
                 if kind in (Kind.JOIN, Kind.EXISTS):
                     return joined
-                return Part(lambda unit: Not(joined.build(joined.unit or unit)), joined.unit)
+                return Part(lambda unit: Not(joined.build(joined.unit or unit)), joined.unit, size=1 + joined.size)
         assert_never(element)
 
     def value(self, term: Term) -> Part:

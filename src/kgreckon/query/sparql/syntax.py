@@ -43,8 +43,14 @@ ABOUT_ANSWERS = ("score", "observed")
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _WORDS = ("string", "boolean", "anyURI", "langString")
-# What may hold brackets that are none: strings, IRIs and comments.
-_OPAQUE = re.compile(r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|<[^<>"{}|^`\\\s]*>|#[^\n]*""")
+# What may hold brackets that are none: strings, IRIs and comments. An escaped quote in a name begins no string, and one
+# that is never closed hides nothing.
+_OPAQUE = re.compile(
+    r"""\\.|\"{3}(?:[^"\\]|\\.|"(?!""))*\"{3}|'{3}(?:[^'\\]|\\.|'(?!''))*'{3}"""
+    r"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|<[^<>"{}|^`\\\s]*>|#[^\n]*""",
+    re.DOTALL,
+)
+_ESCAPED = re.compile(r"\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}")
 _TOKEN = re.compile(r"[?$:%\w-]+|\S")
 _HUGE = re.compile(r"\d{309}")
 _PARSER = Lock()  # pyparsing finds out how to call an action when it first does, which is not made for several threads
@@ -77,6 +83,7 @@ def read(text: str, tokens: int = MAX_TOKENS) -> Select:
     """The SELECT that `text` writes, of at most so many words and signs."""
     if len(text) > MAX_LENGTH:
         raise UserError(f"a SPARQL query may have at most {MAX_LENGTH:,} characters, not {len(text):,}")
+    text = _unescaped(text)
     _check_size(text, tokens)
     prologue, query = _tree(text)
     prefixes = {"": NAMESPACE, "xsd": _XSD, "rdf": _RDF}
@@ -87,6 +94,21 @@ def read(text: str, tokens: int = MAX_TOKENS) -> Select:
     if not named(query, "SelectQuery"):
         raise UserError(f"{query.name.removesuffix('Query').upper()} is not supported: write a SELECT")
     return _Reader(prefixes).select(query)
+
+
+def _unescaped(text: str) -> str:
+    """The text without escapes of characters, which may stand for quotes and brackets."""
+
+    def character(escaped: re.Match[str]) -> str:
+        number = int(escaped[0][2:], 16)
+        if number > 0x10FFFF or 0xD800 <= number < 0xE000:
+            raise UserError(f"{escaped[0]} is no character")
+        return chr(number)
+
+    found = _ESCAPED.sub(character, text)
+    if _ESCAPED.search(found):
+        raise UserError("an escape of a character may not be made of escapes")
+    return found
 
 
 def _check_size(text: str, tokens: int) -> None:

@@ -75,8 +75,8 @@ def test_a_spent_budget_stops_what_is_going_and_it_goes_on_later(small, tmp_path
     assert reproduce(made(small), tmp_path, [long, RECKONER], budget=0.0, progress=told) == []
     assert told.lines == []
     run, told = tmp_path / "runs" / "gqe-baseline", Told()
-    for _ in range(8):  # each time for a little longer, until a first checkpoint is there
-        reproduce(made(small), tmp_path, [long], budget=4.0, progress=told)
+    for seconds in (8.0, 16.0, 32.0, 64.0):  # until a first checkpoint is there
+        reproduce(made(small), tmp_path, [long], budget=seconds, progress=told)
         if (run / "last.safetensors").is_file():
             break
     assert told.lines[:2] == ["started gqe-baseline", "stopped gqe-baseline"]

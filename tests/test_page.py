@@ -1,5 +1,6 @@
 """The page in a real browser, against a real server over a small run: what a person does with it."""
 
+import math
 import re
 import shutil
 from urllib.parse import quote, unquote, urlsplit
@@ -40,6 +41,8 @@ ALL_KINDS = [
     "(rap,(population),(np,(SmallerThan),(np,(TwiceEqualTo),(u,(nv,(7)),(n,(ap,(population),(e,(Norway))))))))",
     "(n,(i,(rp,(^is_a),(e,(City))),(u,(e,(Tokyo)),(i,(rp,(^in_country),(e,(Norway))),(n,(e,(Oslo)))))))",
     "(u,(ap,(latitude),(e,(Tokyo))),(np,(EqualTo),(nv,(60 degrees))))",
+    "(rap,(area),(np,(x > -1e-05y + 1e+20),(ap,(area),(e,(Norway)))))",
+    "(rap,(area),(np,(x = 2.5y - 1e-07 within 1e-06),(nv,(1000))))",
 ]
 
 
@@ -141,6 +144,29 @@ def choose(page, text, option):
             break
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
+
+
+def hold(page, address, wanted=lambda request: True):
+    """Keep back the requests to an address; they are answered when the routes in the list are told to go on."""
+    held = []
+    page.route(address, lambda route: held.append(route) if wanted(route.request) else route.continue_())
+    return held
+
+
+def until(page, condition):
+    """Wait for what happens outside the page."""
+    for _ in range(150):
+        if condition():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it never happens")
+
+
+def release(page, route, **answer):
+    """Let the server answer a request that was held, or answer it, and give the page time to take it in."""
+    with page.expect_event("requestfinished", lambda request: request == route.request):
+        route.fulfill(**answer) if answer else route.continue_()
+    page.wait_for_timeout(100)
 
 
 def answers(page, state="observed"):
@@ -350,6 +376,41 @@ def test_more_answers_are_shown_on_demand(visit, proved):
     expect(page.locator("#answers > li")).to_have_count(100)
 
 
+def test_no_more_answers_are_offered_than_a_limit_allows(visit):
+    page = visit("(rp,(^is_a),(e,(Country)))")
+    answers(page)
+    sparql = page.locator("#sparql").input_value()
+    page.get_by_role("tab", name="SPARQL").click()
+    for limit, first in ((20, 20), (30, 20), (7, 7)):
+        page.locator("#sparql").fill(f"{sparql}\nLIMIT {limit}")
+        with page.expect_response("**/api/ask"):
+            page.locator("#ask").click()
+        expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
+        expect(page.locator("#answers > li")).to_have_count(first)
+        expect(page.locator("#more")).to_be_visible(visible=first < limit)
+        if first < limit:
+            page.locator("#more").click()
+            expect(page.locator("#answers > li")).to_have_count(limit)
+            expect(page.locator("#more")).to_be_hidden()
+
+
+def test_what_speaks_against_an_answer_is_indented(visit):
+    page = visit(CAPITALS)
+    answers(page)
+    against = "what speaks against it has a probability of 0.2:"
+    lines = ["first", against, "– second", f"– {against}", "– – third", "– fourth", "fifth"]
+    page.route("**/api/explain", lambda route: route.fulfill(json={"reasons": lines}))
+    page.get_by_role("button", name=re.compile("^Why")).first.click()
+    reasons = page.locator("#answers .reasons").first
+    expect(reasons.locator("> li")).to_have_count(3)
+    assert "–" not in reasons.inner_text()  # the dash is the mark of the item
+    words = ("first", "second", "third", "fourth", "fifth")
+    items = {word: reasons.get_by_text(re.compile(f"^{word}$")).bounding_box() for word in words}
+    left = {word: box["x"] for word, box in items.items()}
+    assert left["first"] == left["fifth"] < left["second"] == left["fourth"] < left["third"]
+    assert sorted(words, key=lambda word: items[word]["y"]) == list(words)
+
+
 def test_places_are_marked_on_a_map_and_named_by_the_keyboard(visit):
     page = visit(CAPITALS)
     answers(page)
@@ -378,6 +439,60 @@ def test_the_queried_range_is_shaded(visit):
     assert shade["x"] + shade["width"] == pytest.approx(picture["x"] + picture["width"], abs=15)
 
 
+AXES = [
+    *([value, math.nextafter(value, math.inf)] for value in (0.0, 5.0, -1e15, 1e16, 1e300, 1.7e308)),
+    [7.0, 7.0],
+    [1e16, 1e16 + 2, 1e16 + 4],
+    [1e6, 1e6 + 1],
+    [-1.7e308, 0.0, 1.7e308],
+    [0.0, 5e-324],
+    [3.0, 3.0, 3.0],
+    [0.3, 0.7],
+    [-1.0, 0.0, 2.0],
+    [1990.2, 1990.7],
+]
+
+
+@pytest.mark.parametrize("width", [90, 600, 5000])
+def test_an_axis_has_some_ticks_and_never_many(visit, width):
+    page = visit()
+    for edges in AXES:
+        for log in (False, True):
+            for unit in ("number", "date"):
+                distribution = {"edges": edges, "log": log, "unit": unit}
+                script = "async args => (await import('/page/histogram.js')).ticksOf(...args)"
+                ticks = page.evaluate(script, [distribution, width])
+                assert 1 <= len(ticks) <= 12, distribution
+                assert ticks == sorted(set(ticks)), distribution
+    wide = {"edges": [0, 500, 1000], "log": False, "unit": "number"}
+    assert page.evaluate(script, [wide, 450]) == [0, 200, 400, 600, 800, 1000]
+    assert page.evaluate(script, [wide | {"edges": [1, 10, 1e4], "log": True}, 450]) == [1, 10, 100, 1000, 10000]
+
+
+@pytest.mark.parametrize("edges", [axis for axis in AXES if len(axis) == 2])
+def test_a_single_value_is_drawn_as_one_bar_on_its_axis(visit, edges):
+    page = visit(LARGE)
+    answers(page)
+
+    def answer(route):
+        found = route.fetch().json()
+        found["distributions"][0].update(edges=edges, counts=[3], low=edges[0], log=False)
+        route.fulfill(json=found)
+
+    page.route("**/api/ask", answer)
+    page.locator("#ask").click()
+    expect(page.locator(".histogram figcaption")).to_contain_text("3 values")
+    expect(page.locator(".histogram .bar")).to_have_count(1)
+    picture, bar = (page.locator(f".histogram {part}").bounding_box() for part in ("svg", ".bar"))
+    assert bar["width"] >= 5
+    assert picture["x"] <= bar["x"] and bar["x"] + bar["width"] <= picture["x"] + picture["width"]
+    expect(page.locator(".histogram .tick").first).to_be_visible()
+    shade = page.locator(".histogram .range").bounding_box()
+    assert shade["x"] + shade["width"] == pytest.approx(picture["x"] + picture["width"], abs=15)
+    assert shade["width"] > picture["width"] / 3  # what is larger is asked for too
+    assert "NaN" not in page.locator(".histogram").inner_html()
+
+
 def test_an_answer_opens_with_its_facts_and_numbers(visit):
     page = visit(CAPITALS)
     answers(page)
@@ -391,6 +506,41 @@ def test_an_answer_opens_with_its_facts_and_numbers(visit):
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(button).to_be_focused()
+
+
+def test_a_name_that_is_followed_by_the_keyboard_keeps_the_focus_in_the_dialog(visit):
+    page = visit(CAPITALS)
+    answers(page)
+    page.get_by_role("button", name="Berlin", exact=True).click()
+    expect(page.get_by_role("heading", name="Berlin")).to_be_focused()
+    held = hold(page, "**/api/entity?*")
+    page.get_by_role("dialog").get_by_role("button", name="Germany").first.focus()
+    page.keyboard.press("Enter")
+    until(page, lambda: held)
+    assert page.evaluate("document.activeElement.closest('dialog') !== null")
+    held[0].continue_()
+    expect(page.get_by_role("heading", name="Germany")).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.matches('#entity-content button')")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Berlin", exact=True)).to_be_focused()
+
+
+def test_a_late_answer_does_not_replace_the_thing_that_was_opened_after_it(visit):
+    page = visit(CAPITALS, refusals_expected=True)
+    answers(page)
+    held = hold(page, "**/api/entity?*", lambda request: not request.url.endswith("Madrid"))
+    for name in ("Berlin", "Brussels", "Madrid"):
+        page.get_by_role("button", name=name, exact=True).click()
+        if name != "Madrid":
+            page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Madrid")).to_be_visible()
+    expect(page.locator("#entity-content dl")).to_contain_text("Spain")
+    release(page, held[0])
+    release(page, held[1], status=500, json={"error": "late"})
+    expect(page.locator("#entity-name")).to_have_text("Madrid")
+    expect(page.locator("#entity-content")).to_contain_text("Spain")
+    expect(page.locator("#entity-content .problem")).to_have_count(0)
 
 
 def test_the_drawing_shows_anchors_edges_and_logic(visit):
@@ -468,6 +618,41 @@ def test_back_and_forward_go_through_the_questions(visit, proved):
     page.go_forward()
     expect(page.locator("#paper")).to_have_value(norwegian)
     expect(page.locator("#answers > li.observed")).to_have_count(len(proved(norwegian)))
+
+
+def test_a_new_question_ends_the_wait_for_the_old_one(visit):
+    page = visit("(rp,(^is_a),(e,(Country)))")
+    answers(page)
+    held = hold(page, "**/api/ask")
+    page.locator("#ask").click()
+    results = page.locator("#results")
+    expect(results).to_have_attribute("aria-busy", "true")
+    until(page, lambda: held)
+    page.get_by_role("button", name="New question").click()
+    expect(page.locator("#results[aria-busy]")).to_have_count(0)
+    release(page, held[0])
+    expect(page.locator("#status")).to_contain_text("will be here")
+    expect(page.locator("#answers > li")).to_have_count(0)
+    expect(page.locator("#more")).to_be_hidden()
+
+
+def test_of_two_quick_arrivals_the_last_is_asked_once(visit, proved):
+    page = visit()
+    asked = []
+    page.on("request", lambda request: asked.append(request) if request.url.endswith("/api/ask") else None)
+    held = hold(page, "**/api/translate")
+    for place, question in enumerate((LARGE, CAPITALS.replace(",", ", ")), 1):
+        page.evaluate("question => { location.hash = `q=${encodeURIComponent(question)}`; }", question)
+        until(page, lambda count=place: len(held) == count)
+    entries = page.evaluate("history.length")
+    release(page, held[0])
+    assert asked == []
+    release(page, held[1])
+    expect(page.locator("#status")).to_contain_text("The graph proves")
+    assert answers(page) == proved(CAPITALS)
+    assert len(asked) == 1
+    assert unquote(urlsplit(page.url).fragment) == f"q={CAPITALS}"
+    assert page.evaluate("history.length") == entries  # it had its place there already
 
 
 # ------------------------------------------------------------------------------------------------------------ failures
@@ -568,7 +753,7 @@ REPEATED = """() => {
     const ids = [...document.querySelectorAll('[id]')].map(node => node.id);
     return ids.filter((id, place) => ids.indexOf(id) < place);
 }"""
-# Text whose contrast with what is painted behind it is below 4.5, the AA of WCAG.
+# Text whose contrast with what is painted behind it is below 4.5, and edges of controls below 3, the AA of WCAG.
 FAINT = """() => {
     const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
     const linear = part => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
@@ -580,16 +765,27 @@ FAINT = """() => {
         const colour = getComputedStyle(node).backgroundColor;
         return (numbers(colour)[3] ?? 1) > 0 ? colour : behind(node.parentElement);
     };
-    const ratio = node => {
-        const style = getComputedStyle(node);
-        const ink = node instanceof SVGElement ? style.fill : style.color;
-        const [brighter, darker] = [light(ink), light(behind(node))].sort((one, other) => other - one);
+    const contrast = (...colours) => {
+        const [darker, brighter] = colours.map(light).sort((one, other) => one - other);
         return (brighter + 0.05) / (darker + 0.05);
     };
+    const ratio = node => {
+        const style = getComputedStyle(node);
+        return contrast(node instanceof SVGElement ? style.fill : style.color, behind(node));
+    };
+    const edge = node => getComputedStyle(node).borderTopColor;
+    const edged = node => node.checkVisibility() && parseFloat(getComputedStyle(node).borderTopWidth) > 0
+        && (numbers(edge(node))[3] ?? 1) > 0; // without an edge, its text is what tells a control
+    const edgeRatio = node => Math.min(...[behind(node), behind(node.parentElement)]
+        .filter(colour => colour !== edge(node)).map(colour => contrast(edge(node), colour)));
+    const controls = 'button:not(:disabled), select, textarea, input:not([type=radio])';
+    const unclear = [...document.querySelectorAll(controls)].filter(node => edged(node) && edgeRatio(node) < 3)
+        .map(node => [node.outerHTML.slice(0, 99), edgeRatio(node)]);
     const speaks = node => [...node.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.data.trim());
     return [...document.querySelectorAll('body *:not(option):not(:disabled):not(.target-text):not(.label)')]
         .filter(node => speaks(node) && node.checkVisibility() && ratio(node) < 4.5)
-        .map(node => [node.outerHTML.slice(0, 99), ratio(node)]);
+        .map(node => [node.outerHTML.slice(0, 99), ratio(node)])
+        .concat(unclear);
 }"""
 
 
@@ -606,6 +802,10 @@ def test_structure_and_contrast(visit, scheme):
     assert page.evaluate(DANGLING) == []
     assert page.evaluate(REPEATED) == []
     assert page.evaluate(FAINT) == []
+    for form in ("paper", "sparql"):
+        page.locator(f"#tab-{form}").click()
+        expect(page.locator(f"#{form}")).to_be_visible()
+        assert page.evaluate(FAINT) == []
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 200) == (scheme == "dark")
 

@@ -12,6 +12,18 @@ const part = (id) => document.getElementById(id);
 let reasonsMade = 0;
 let shown = 0; // how many times answers were shown; a map that comes late is not drawn beside newer ones
 
+/** Lines as items; those that begin with a dash belong to the line before them, and stand in a list of their own. */
+function nested(lines) {
+  const [items, dash] = [[], "– "];
+  for (let place = 0; place < lines.length; place += 1) {
+    const below = [];
+    while (lines[place + 1]?.startsWith(dash)) below.push(lines[++place].slice(dash.length));
+    const own = lines[place - below.length];
+    items.push(element("li", {}, own, below.length > 0 && element("ul", {}, nested(below))));
+  }
+  return items;
+}
+
 function reasonsOf(query, answer) {
   const list = element("ul", { class: "reasons", id: `reasons-${++reasonsMade}`, hidden: true });
   const button = element(
@@ -33,7 +45,7 @@ function reasonsOf(query, answer) {
     try {
       const { reasons } = await api.explain(query, answer.id);
       const lines = reasons.length ? reasons : ["The model gives no reason for this answer."];
-      list.replaceChildren(...lines.map((line) => element("li", {}, line)));
+      list.replaceChildren(...nested(lines));
       list.dataset.read = "yes";
     } catch (problem) {
       list.replaceChildren(element("li", { class: "problem", role: "alert" }, problem.message));
@@ -72,7 +84,7 @@ function item(query, answer, isNumber, whole) {
   );
 }
 
-function summary(answers, { observed, seconds }, isExact, only) {
+function summary(answers, { observed, seconds }, isExact, only, hasMore) {
   const time = `(${Math.max(1, Math.round(1000 * seconds))} ms)`;
   if (only === "inferred") {
     const others = answers.length ? `${counted(answers.length, "other")} inferred` : "no other is likely";
@@ -84,7 +96,7 @@ function summary(answers, { observed, seconds }, isExact, only) {
     return isExact ? "The graph proves no answer." : "The graph proves no answer, and none is likely.";
   const first = known < observed ? `; the first ${known} are shown` : "";
   const proved = observed ? `The graph proves ${counted(observed, "answer")}${first}` : "The graph proves no answer";
-  const unlikely = isExact || only || first ? "" : ", and no other is likely";
+  const unlikely = isExact || only || first || hasMore ? "" : ", and no other is likely";
   const more = inferred ? `; ${inferred} more ${inferred === 1 ? "is" : "are"} inferred` : unlikely;
   return `${proved}${more} ${time}.`;
 }
@@ -100,22 +112,27 @@ function estimateCard({ value, low, high, unit, coverage }) {
   );
 }
 
-/** Show what the server found, all of it or only the observed or inferred part; returns how many answers are on show. */
-export async function showAnswers(found, info, only) {
+/**
+ * Show the first `limit` of what the server found, which is all of it or only the observed or inferred part; returns
+ * whether there are more.
+ */
+export async function showAnswers(found, info, only, limit) {
   const isNumber = found.sort === "numbers";
   const areProbabilities = info.model === "reckoner" || info.model === "exact";
-  const answers = worthShowing(found.answers, areProbabilities);
+  const worthy = worthShowing(found.answers, areProbabilities);
+  const answers = worthy.slice(0, limit);
+  const hasMore = worthy.length > limit;
   const whole = areProbabilities ? 1 : Math.max(...answers.map(({ score }) => score), 1e-12);
   markStale(false);
   part("answers-problem").replaceChildren();
-  part("status").textContent = summary(answers, found, info.model === "exact", only);
+  part("status").textContent = summary(answers, found, info.model === "exact", only, hasMore);
   part("only").hidden = info.model === "exact";
   part("answers").replaceChildren(...answers.map((answer) => item(found.paper, answer, isNumber, whole)));
   part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));
   const figures = found.distributions.map((one) => histogram(one, one.answers ? found.estimate : null));
   part("distributions").replaceChildren(...figures);
   await showPlaces(answers, info);
-  return answers.length;
+  return hasMore;
 }
 
 async function showPlaces(answers, info) {

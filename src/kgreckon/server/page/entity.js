@@ -7,6 +7,7 @@ import { measured, percent, withUnit } from "./numerals.js";
 const dialog = document.getElementById("entity");
 const title = document.getElementById("entity-name");
 const content = document.getElementById("entity-content");
+let opened = 0; // how many times a thing was opened; an answer that comes late is not shown over a newer one
 dialog.addEventListener("click", (event) => {
   if (event.target === dialog) dialog.close();
 });
@@ -69,41 +70,50 @@ function factList(name, facts) {
   );
 }
 
-/** Show the thing of this name. */
+function described(found) {
+  return [
+    found.label === found.name ? null : element("p", { class: "quiet" }, found.name),
+    table(
+      "Values",
+      ["attribute", "value"],
+      found.values.map(({ label, value, unit }) => [label, withUnit(value, unit)]),
+    ),
+    table(
+      "Predicted values: the graph does not state them",
+      ["attribute", "estimate", "90 % interval", "chance that there is one"],
+      (found.predicted ?? []).map(({ label, estimate, low, high, unit, chance }) => [
+        label,
+        withUnit(estimate, unit),
+        `${measured(low, unit)} – ${measured(high, unit)}`,
+        percent(chance),
+      ]),
+    ),
+    found.facts.length ? element("h3", {}, "Facts") : null,
+    factList(found.label, found.facts),
+    found.facts.length >= 100 ? element("p", { class: "quiet" }, "Only the first 100 facts are shown.") : null,
+  ].filter(Boolean);
+}
+
+/** Show the thing of this name. What is open stays until it is there, and with it the focus; then its name has it. */
 export async function showEntity(name) {
-  if (!dialog.open) dialog.showModal();
+  const turn = ++opened;
+  if (!dialog.open) {
+    content.replaceChildren();
+    dialog.showModal();
+  }
   title.textContent = "…";
-  content.replaceChildren();
+  dialog.setAttribute("aria-busy", "true");
+  let shown;
   try {
     const found = await api.entity(name);
-    const predicted = found.predicted ?? [];
-    title.textContent = found.label;
-    dialog.scrollTop = 0;
-    content.replaceChildren(
-      ...[
-        found.label === found.name ? null : element("p", { class: "quiet" }, found.name),
-        table(
-          "Values",
-          ["attribute", "value"],
-          found.values.map(({ label, value, unit }) => [label, withUnit(value, unit)]),
-        ),
-        table(
-          "Predicted values: the graph does not state them",
-          ["attribute", "estimate", "90 % interval", "chance that there is one"],
-          predicted.map(({ label, estimate, low, high, unit, chance }) => [
-            label,
-            withUnit(estimate, unit),
-            `${measured(low, unit)} – ${measured(high, unit)}`,
-            percent(chance),
-          ]),
-        ),
-        found.facts.length ? element("h3", {}, "Facts") : null,
-        factList(found.label, found.facts),
-        found.facts.length >= 100 ? element("p", { class: "quiet" }, "Only the first 100 facts are shown.") : null,
-      ].filter(Boolean),
-    );
+    shown = [found.label, described(found)];
   } catch (problem) {
-    title.textContent = name;
-    content.replaceChildren(element("p", { class: "problem", role: "alert" }, problem.message));
+    shown = [name, [element("p", { class: "problem", role: "alert" }, problem.message)]];
   }
+  if (turn !== opened) return;
+  dialog.removeAttribute("aria-busy");
+  title.textContent = shown[0];
+  content.replaceChildren(...shown[1]);
+  dialog.scrollTop = 0;
+  title.focus({ preventScroll: true });
 }

@@ -6,11 +6,26 @@ import { counted, isCalendar, short, withUnit } from "./numerals.js";
 const HEIGHT = 132;
 const FLOOR = 104; // where the bars stand; the numbers of the axis are below
 const MARGIN = 10;
+const MOST_TICKS = 12;
+const NARROW = 1e-9; // a bin that is a smaller share of its value is one value
+const TINY = 1e-300; // as good as zero
+const SINGLE = 8; // the width of the only bar, where it stands for one value
+
+/** The ends of the axis: those of the bins, with room on both sides of a single value. */
+function axisOf({ edges, unit }) {
+  const [low, high] = [edges[0], edges.at(-1)];
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (high > low && (edges.length > 2 || high - low > Math.max(TINY, NARROW * size))) return [low, high];
+  const room = isCalendar(unit) ? 5 : size > TINY ? size / 10 : 1;
+  return [Math.max(low - room, -Number.MAX_VALUE), Math.min(high + room, Number.MAX_VALUE)];
+}
 
 /** From a value to a place on the axis. */
-function scaleOf({ edges, log }, width) {
-  const bend = log ? Math.log10 : (value) => value;
-  const [low, high] = [bend(edges[0]), bend(edges.at(-1))];
+function scaleOf(distribution, width) {
+  const ends = axisOf(distribution);
+  const log = distribution.log && ends[0] > 0;
+  const bend = log ? Math.log10 : (value) => value / 2; // halves, since a difference may overflow
+  const [low, high] = ends.map(bend);
   const span = high - low || 1;
   return (value) => {
     const at = log && value <= 0 ? low : bend(value);
@@ -18,37 +33,49 @@ function scaleOf({ edges, log }, width) {
   };
 }
 
-/** Round values for the axis, few enough for the width. */
-function ticksOf({ edges, log, unit }, width) {
-  const [low, high] = [edges[0], edges.at(-1)];
-  const wanted = Math.max(2, Math.floor(width / 80));
-  if (log) {
-    const [first, last] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
-    const step = Math.max(1, Math.ceil((last - first + 1) / wanted));
-    return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, place) => 10 ** (first + place * step));
-  }
-  const rough = (high - low) / wanted || 1;
+/** Round values for the axis, few enough for the width, of which no two read the same. */
+export function ticksOf(distribution, width) {
+  const { unit, log } = distribution;
+  const ends = axisOf(distribution);
+  const wanted = Math.min(MOST_TICKS - 1, Math.max(2, Math.floor(width / 80)));
+  const ticks = (log && ends[0] > 0 && powersOf(ends, wanted)) || roundsOf(ends, wanted, isCalendar(unit) ? 1 : 0);
+  const some = ticks.length ? ticks : ends;
+  return some.filter((tick, place) => place === 0 || short(tick, unit) !== short(some[place - 1], unit));
+}
+
+/** Powers of ten between two positive numbers; null where there is none. */
+function powersOf([low, high], wanted) {
+  const [first, last] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
+  const step = Math.max(1, Math.ceil((last - first + 1) / wanted));
+  const length = Math.floor((last - first) / step) + 1;
+  return length > 0 ? Array.from({ length }, (_, place) => 10 ** (first + place * step)) : null;
+}
+
+/** Multiples of a round step of at least `least`; counted, since a step may be too small to change a large number. */
+function roundsOf([low, high], wanted, least) {
+  const rough = (high / 2 - low / 2) / (wanted / 2);
   const power = 10 ** Math.floor(Math.log10(rough));
-  let step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough);
-  if (isCalendar(unit)) step = Math.max(1, step);
-  const ticks = [];
-  for (let value = Math.ceil(low / step) * step; value <= high; value += step)
-    ticks.push(Math.abs(value) < step / 1e6 ? 0 : value);
-  return ticks;
+  const step = Math.max(least, [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough) ?? 0);
+  const first = Math.ceil(low / step);
+  const length = Math.min(MOST_TICKS, Math.floor(high / step) - first + 1);
+  if (!(step > 0 && length > 0)) return [];
+  return Array.from({ length }, (_, place) => (first + place) * step);
 }
 
 function bars(distribution, at, masses, style) {
   const highest = Math.max(...masses, 1e-12);
+  const least = masses.length === 1 ? SINGLE : 1;
   return masses
     .map((mass, place) => {
       if (mass === 0 || (style === "bar answer" && mass < highest / 500)) return null; // a trace is no answer
       const [left, right] = [at(distribution.edges[place]), at(distribution.edges[place + 1])];
       const height = Math.max(1.5, (mass / highest) * (FLOOR - 14));
+      const width = Math.max(least, right - left - 1);
       return drawn("rect", {
         class: style,
-        x: left + 0.5,
+        x: (left + right - width) / 2,
         y: FLOOR - height,
-        width: Math.max(1, right - left - 1),
+        width,
         height,
       });
     })
@@ -64,10 +91,10 @@ const words = ({ low, high, unit }) => {
 
 function picture(distribution, estimate, width) {
   const at = scaleOf(distribution, width);
-  const { edges, counts, answers } = distribution;
+  const { counts, answers } = distribution;
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, "aria-hidden": "true" });
   if (words(distribution)) {
-    const [left, right] = [at(distribution.low ?? edges[0]), at(distribution.high ?? edges.at(-1))];
+    const [left, right] = [at(distribution.low ?? -Infinity), at(distribution.high ?? Infinity)];
     svg.append(drawn("rect", { class: "range", x: left, y: 4, width: Math.max(2, right - left), height: FLOOR - 4 }));
     for (const [bound, x] of [
       [distribution.low, left],

@@ -24,7 +24,7 @@ let info = { comparisons: [], units: [], examples: [], has_map: false, limits: {
 let builder = null;
 let answered = null; // the question, in the paper's notation, whose answers are on show
 let asking = 0;
-let arriving = false; // from a link, or back and forward
+let arriving = null; // the turn of the question that came from a link, or back and forward
 
 // ---------------------------------------------------------------------------------------------------- the question
 
@@ -49,7 +49,7 @@ function showQuestion() {
   part("drawing").hidden = !begun;
   if (begun) part("drawing-area").replaceChildren(drawing(question.draft, unfinished ? "" : question.words));
   markStale(!question.inStep || question.canonical !== answered);
-  if (question.inStep) remember(question.canonical, question.canonical === answered, arriving);
+  if (question.inStep) remember(question.canonical, question.canonical === answered, arriving === question.turn);
 }
 
 function tellWhatLacks(lacking) {
@@ -81,21 +81,24 @@ async function ask(limit = FIRST) {
   part("status").textContent = "Asking …";
   try {
     await question.settled();
+    if (turn !== asking) return;
     const problem = question.problems[question.source];
     if (problem?.kind === "wrong") return showWrong();
     if (problem) throw problem;
     const version = question.turn;
     const only = document.querySelector("#only input:checked").value || null;
-    const found = await api.ask(question.asked, limit, only);
+    const most = info.limits?.answers ?? 100;
+    const beyond = Math.min(most, limit + 1); // one beyond what is shown tells whether there are more
+    const found = await api.ask(question.asked, beyond, only);
     if (turn !== asking) return;
     answered = found.paper;
     if (version === question.turn) {
       question.canonical = found.paper; // unless it was edited while the server thought
       remember(found.paper, true);
     }
-    const shown = await showAnswers(found, info, only);
-    const most = info.limits?.answers ?? 100;
-    part("more").hidden = shown < limit || limit >= most;
+    const more = await showAnswers(found, info, only, limit);
+    if (turn !== asking) return;
+    part("more").hidden = !more;
     part("more").onclick = () => ask(Math.min(most, limit * 5));
     markStale(!question.inStep || question.canonical !== answered);
   } catch (problem) {
@@ -113,7 +116,9 @@ async function ask(limit = FIRST) {
 
 /** Take over a question from a link or an example, and ask it where it was asked before. */
 async function arrive(text, asked) {
-  asking += 1;
+  asking += 1; // whatever is still being answered is not waited for any more
+  if (part("results").getAttribute("aria-busy")) part("status").textContent = "";
+  part("results").removeAttribute("aria-busy");
   if (!text) {
     question.clear();
     builder.show(question.draft);
@@ -122,9 +127,11 @@ async function arrive(text, asked) {
     return clearAnswers();
   }
   part("examples").open = false;
-  arriving = text === questionInAddress();
-  await question.read(text);
-  arriving = false;
+  const reading = question.read(text);
+  const { turn } = question;
+  arriving = text === questionInAddress() ? turn : null;
+  await reading;
+  if (turn !== question.turn) return; // another one arrived, or this one is being edited
   if (question.problems.paper) chooseTab("tab-paper");
   if (asked) await ask();
 }

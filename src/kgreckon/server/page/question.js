@@ -65,8 +65,9 @@ export class Question extends EventTarget {
   async read(text) {
     this.texts = { paper: text, sparql: "" };
     this.begin("paper");
+    const { turn } = this;
     await this.translate();
-    if (!this.inStep) return;
+    if (turn !== this.turn || !this.inStep) return;
     this.texts.paper = this.canonical;
     this.tell();
   }

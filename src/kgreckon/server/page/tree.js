@@ -65,7 +65,10 @@ function writtenNumber({ value, label, unit }) {
   return unit && label.endsWith(` ${unit}`) ? label.slice(0, -unit.length - 1) : label;
 }
 
-const FORMULA = /^x\s*(<=|>=|!=|<|>|=)\s*-?[\d.eE]*\s*[*·]?\s*y(\s*[-+]\s*[\d.eE]+)?(\s+within\s+[\d.eE]+)?$/;
+const SIZE = String.raw`(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`;
+const FORMULA = new RegExp(
+  String.raw`^x\s*(<=|>=|!=|<|>|=)\s*-?(${SIZE})?\s*[*·]?\s*y(\s*[-+]\s*${SIZE})?(\s+within\s+${SIZE})?$`,
+);
 
 /** What a draft still lacks, in order: `{node, part, words}`, `part` naming the control that would give it. */
 export function lacks(node, sort = "entities") {

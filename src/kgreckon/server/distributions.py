@@ -192,8 +192,8 @@ def _histogram(numbers: np.ndarray) -> dict[str, Any]:
     bins = min(_BINS, max(1, len(np.unique(numbers))))
     logarithmic = low > 0 and high / low > _SKEWED
     if low == high:
-        half = max(abs(low), 1.0) / 2
-        edges = np.array([low - half, low + half])
+        half, largest = max(abs(low), 1.0) / 2, float(np.finfo(np.float64).max)
+        edges = np.clip(np.array([low - half, low + half]), -largest, largest)
     elif logarithmic:
         edges = np.geomspace(low, high, bins + 1)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -10,8 +11,13 @@ from kgreckon.errors import UserError
 from kgreckon.training import choose_settings, evaluate, is_run_folder, resume, train
 
 
+def _stop(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 def main() -> None:
-    """Train the run or go on with it, then evaluate it."""
+    """Train the run or go on with it, then evaluate it; a SIGTERM stops it at its last checkpoint."""
+    signal.signal(signal.SIGTERM, _stop)
     job = json.loads(sys.argv[1])
     folder = Path(job["run"])
     try:

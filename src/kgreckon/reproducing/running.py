@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -73,7 +72,7 @@ def reproduce(
             sleep(_LOOK_EVERY)
     finally:
         for plan, process in going.values():
-            process.send_signal(signal.SIGINT)
+            process.terminate()  # not SIGINT, which a shell has its background jobs ignore
             process.wait()
             told.stopped(plan)
     if failed:

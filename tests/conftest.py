@@ -1,5 +1,6 @@
 """Shared fixtures."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -13,6 +14,13 @@ settings.register_profile("kgreckon", deadline=None, suppress_health_check=[Heal
 settings.load_profile("kgreckon")
 
 DATA = Path(os.environ.get("KGRECKON_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected():
+    """Rubbish of a file is cleared away by the thread that made it: pyoxigraph's may not be dropped by another."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="session")

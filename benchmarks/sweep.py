@@ -39,9 +39,7 @@ def trained(benchmark: Benchmark, queries: list[DeviceQueries], settings: RunSet
     shares = np.array([len(each) for each in queries], dtype=np.float64)
     order = np.random.default_rng(training.seed).choice(len(shares), size=training.steps, p=shares / shares.sum())
     for step, place in enumerate(order):
-        if training.decay:
-            left = (training.steps - step) / (training.decay * training.steps)
-            steps.learning_rate.fill_(training.learning_rate * min(1.0, left))
+        steps.learning_rate.fill_(training.rate_at(step))
         steps.run(int(place))
     return model
 

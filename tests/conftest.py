@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from kgreckon.graph import KnowledgeGraph, world
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph import world as open_world
 
 # The first call of a compiled kernel takes seconds, which is no sign of a slow test.
 settings.register_profile("kgreckon", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,7 +26,7 @@ def collected():
 
 @pytest.fixture(scope="session")
 def world_graph() -> KnowledgeGraph:
-    return world()
+    return open_world()
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +38,7 @@ def data_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def served_world(world_graph):
+def world(world_graph):
     """The service of World, with exact answers only."""
     from kgreckon.answering import Answerer
     from kgreckon.server import Limits, Service
@@ -46,7 +47,15 @@ def served_world(world_graph):
 
 
 @pytest.fixture(scope="session")
-def served_reckoner(tmp_path_factory):
+def client(world):
+    """A client of that service, without a socket."""
+    from served import client_of
+
+    return client_of(world)
+
+
+@pytest.fixture(scope="session")
+def reckoner(tmp_path_factory):
     """The service of a small reckoner, which also infers."""
     from kgreckon.answering import Answerer
     from kgreckon.benchmark import BuildSettings, build

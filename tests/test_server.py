@@ -31,21 +31,6 @@ from small_world import small_world
 from strategies import graphs, queries
 
 
-@pytest.fixture
-def world(served_world):
-    return served_world
-
-
-@pytest.fixture
-def reckoner(served_reckoner):
-    return served_reckoner
-
-
-@pytest.fixture(scope="module")
-def client(served_world):
-    return client_of(served_world)
-
-
 class TestDescription:
     def test_it_has_all_routes_with_their_methods_and_no_others(self, client):
         app = client.app.application
@@ -277,13 +262,13 @@ class TestServing:
             assert process.wait(30) == 0
             assert "Traceback" not in process.stderr.read()
 
-    def test_what_is_done_before_and_beside_the_first_requests(self, served_reckoner):
-        served_reckoner.warm_up()
-        served_reckoner.predict_values(no_pause)
-        attributes = range(len(served_reckoner.graph.attributes))
-        assert set(served_reckoner.answerer.model.facts._missing) == set(attributes)
+    def test_what_is_done_before_and_beside_the_first_requests(self, reckoner):
+        reckoner.warm_up()
+        reckoner.predict_values(no_pause)
+        attributes = range(len(reckoner.graph.attributes))
+        assert set(reckoner.answerer.model.facts._missing) == set(attributes)
         with pytest.raises(TimeLimitError):
-            served_reckoner.predict_values(deadline(-1))
+            reckoner.predict_values(deadline(-1))
 
     def test_a_port_that_is_taken_is_said(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -26,21 +26,6 @@ from served import IN_JAPAN, NORTH, POPULATIONS, client_of, no_pause, running
 from strategies import graphs, queries
 
 
-@pytest.fixture
-def world(served_world):
-    return served_world
-
-
-@pytest.fixture
-def reckoner(served_reckoner):
-    return served_reckoner
-
-
-@pytest.fixture(scope="module")
-def client(served_world):
-    return client_of(served_world)
-
-
 class TestRefusals:
     @pytest.mark.parametrize(
         ("body", "message"),

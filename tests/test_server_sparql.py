@@ -15,21 +15,6 @@ from kgreckon.server.results import FORMATS
 from served import IN_JAPAN, client_of, running
 
 
-@pytest.fixture
-def world(served_world):
-    return served_world
-
-
-@pytest.fixture
-def reckoner(served_reckoner):
-    return served_reckoner
-
-
-@pytest.fixture(scope="module")
-def client(served_world):
-    return client_of(served_world)
-
-
 class TestSparql:
     def test_three_ways_to_ask_one_answer(self, client):
         by_get = client.get("/sparql", params={"query": IN_JAPAN})

@@ -30,10 +30,21 @@ from kgreckon.query.algebra import (
     Or,
     Query,
     ValueOf,
+    children,
 )
 
 MAX_DEPTH = 32
 MAX_NODES = 1024
+
+
+def check_size(query: Query, deepest: int = MAX_DEPTH, most: int = MAX_NODES) -> None:
+    """Refuse what is too deep or too large; level by level, so that no depth is too much for the check itself."""
+    depth, count, level = 0, 1, [query]
+    while depth <= deepest and count <= most and level:
+        level = [child for node in level for child in children(node)]
+        depth, count = depth + bool(level), count + len(level)
+    if depth > deepest or count > most:
+        raise UserError(f"a query may be at most {deepest} levels deep and have at most {most} nodes")
 
 
 class Operator(Enum):

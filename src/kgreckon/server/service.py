@@ -15,11 +15,11 @@ from kgreckon.answering import Answer, Answerer, Answers, Only, Ranking
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.query import SEVEN, EntitySort, NumberSort, Pause, Query, blocks, sentence, sort_of
-from kgreckon.query.algebra import children
 from kgreckon.query.english import comparison_label
 from kgreckon.query.paper import parse as parse_paper
 from kgreckon.query.paper import write as write_paper
 from kgreckon.query.reading import is_sparql
+from kgreckon.query.shapes import check_size
 from kgreckon.query.sparql import SparqlQuery
 from kgreckon.query.sparql import parse as parse_sparql
 from kgreckon.query.sparql import write as write_sparql
@@ -106,13 +106,7 @@ class Service:
             raise UserError("the query is empty")
 
     def _check_size(self, query: Query) -> None:
-        depth, count, level = -1, 0, [query]
-        while level:
-            depth, count = depth + 1, count + len(level)
-            level = [child for node in level for child in children(node)]
-        deepest, most = self.limits.query_depth, self.limits.query_nodes
-        if depth > deepest or count > most:
-            raise UserError(f"a query may be at most {deepest} levels deep and have at most {most} nodes")
+        check_size(query, self.limits.query_depth, self.limits.query_nodes)
 
     def translate(self, query: object) -> dict[str, Any]:
         """The query in every notation."""

@@ -130,7 +130,8 @@ class _Trainer:
         writer = _event_writer(self.run.folder)
         while counters.step < settings.steps:
             place = self._choose(counters.step, shares)
-            self._set_learning_rate(counters.step)
+            if settings.decay:
+                self.steps.learning_rate.fill_(settings.rate_at(counters.step))
             self.model.train()
             total += self.steps.run(place)
             counters.step += 1
@@ -158,13 +159,6 @@ class _Trainer:
     def _choose(self, step: int, shares: np.ndarray) -> int:
         """The type of a step, in proportion to its queries: the same whenever the step is taken."""
         return int(np.random.default_rng([self.settings.seed, step]).choice(len(shares), p=shares))
-
-    def _set_learning_rate(self, step: int) -> None:
-        """Constant, then falling to nothing over the last share of the steps."""
-        decay, steps = self.settings.decay, self.settings.steps
-        if decay:
-            left = (steps - step) / (decay * steps)
-            self.steps.learning_rate.fill_(self.settings.learning_rate * min(1.0, left))
 
     def _validate(self, counters: _Counters, writer: Any) -> None:
         evaluation = evaluate_scores(self.model.answer, self.validation)

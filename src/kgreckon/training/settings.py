@@ -33,6 +33,11 @@ class TrainingSettings:
     device: str = field(default="auto", metadata={"help": "cpu, cuda, or auto."})
     seed: int = field(default=0, metadata={"help": "The same seed gives the same run on a CPU."})
 
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step: constant, then falling to nothing over the last share of the steps."""
+        left = (self.steps - step) / (self.decay * self.steps) if self.decay else 1.0
+        return self.learning_rate * min(1.0, left)
+
     def check(self) -> None:
         """Raise a UserError where a setting cannot be meant."""
         for name in ("batch_size", "steps", "checkpoint_every", "report_every"):

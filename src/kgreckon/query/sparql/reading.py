@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from kgreckon.errors import UserError
-from kgreckon.query.algebra import And, Compare, Comparison, Not, Or, Order, Query, children, sort_of
-from kgreckon.query.shapes import MAX_DEPTH, MAX_NODES
+from kgreckon.query.algebra import And, Compare, Comparison, Not, Or, Order, Query, sort_of
+from kgreckon.query.shapes import MAX_DEPTH, check_size
 from kgreckon.query.sparql.elements import (
     Alternative,
     Block,
@@ -62,23 +62,11 @@ def parse(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS) -> Sparql
             raise UserError(f"{select.variable} is selected but does not occur in the pattern")
         tree = _Tree(Meaning(vocabulary, select.group), select.group, select.variable, 0)
         query = tree.part(answers=True).build(None)
-        _check_size(query)
+        check_size(query)
         sort_of(query, vocabulary)
     except RecursionError:
         raise _too_deep() from None
     return SparqlQuery(query, select.variable.name, select.limit, select.columns)
-
-
-def _check_size(query: Query) -> None:
-    """Refuse what other notations would refuse; level by level, so that no depth is too much for the check itself."""
-    depth, count, level = -1, 0, [query]
-    while level:
-        depth, count = depth + 1, count + len(level)
-        if depth > MAX_DEPTH:
-            raise _too_deep()
-        if count > MAX_NODES:
-            raise UserError(f"a query may have at most {MAX_NODES} nodes")
-        level = [child for node in level for child in children(node)]
 
 
 def _too_deep() -> UserError:

@@ -34,12 +34,13 @@ def trained(benchmark: Benchmark, queries: list[DeviceQueries], settings: RunSet
     torch.manual_seed(training.seed)
     model = model_for(benchmark, settings.model, torch.Generator().manual_seed(training.seed)).to(device)
     model.train()
-    steps = Steps(model, queries, training.batch_size, training.learning_rate, True, False, training.negatives)
+    rate, share = training.learning_rate, training.operator_rate
+    steps = Steps(model, queries, training.batch_size, rate, True, False, training.negatives, share)
     steps.prepare()
     shares = np.array([len(each) for each in queries], dtype=np.float64)
     order = np.random.default_rng(training.seed).choice(len(shares), size=training.steps, p=shares / shares.sum())
     for step, place in enumerate(order):
-        steps.learning_rate.fill_(training.rate_at(step))
+        steps.set_learning_rate(training.rate_at(step))
         steps.run(int(place))
     return model
 

@@ -14,8 +14,14 @@ RECKONER = "reckoner"
 BACKBONES = ("gqe", "query2box", "query2particles")
 ABLATED = ("query2particles", "sinusoidal")
 
-# The same for a baseline and its number reasoning networks: they differ in the numbers alone.
-_NEURAL: dict[str, Any] = {"steps": 25_000, "decay": 0.5, "validate_every": 5_000, "checkpoint_every": 5_000}
+_NEURAL: dict[str, Any] = {"decay": 0.5, "validate_every": 4_000, "checkpoint_every": 4_000}
+# What validation chose for a backbone (results/sweeps), the same for its baseline and its number reasoning networks:
+# they differ in the numbers alone.
+_BACKBONE: dict[str, dict[str, Any]] = {
+    "gqe": {"steps": 15_000, "learning_rate": 0.008, "operator_rate": 0.125},
+    "query2box": {"steps": 15_000, "learning_rate": 0.008, "operator_rate": 0.125, "dropout": 0.1},
+    "query2particles": {"steps": 12_000, "learning_rate": 0.004, "operator_rate": 0.25},
+}
 # What validation chose for a graph, beside the reckoner's defaults.
 _RECKONER: dict[str, dict[str, Any]] = {"fb15k": {"epochs": 35, "regularisation": 0.01}}
 # One thing changed at a time, by what is to be seen.
@@ -61,7 +67,7 @@ def plans_for(
 
 
 def _neural(model: str, numbers: str, changes: dict[str, Any]) -> Plan:
-    return Plan(f"{model}-{numbers}", {"model": model, "numbers": numbers, **_NEURAL, **changes})
+    return Plan(f"{model}-{numbers}", {"model": model, "numbers": numbers, **_NEURAL, **_BACKBONE[model], **changes})
 
 
 def _with_seed(plan: Plan, seed: int) -> Plan:

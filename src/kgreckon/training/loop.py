@@ -111,8 +111,8 @@ class _Trainer:
         generator = torch.Generator().manual_seed(settings.seed)
         self.model = model_for(self.benchmark, self.model_settings, generator).to(self.device)
         mixed = self.precision == "bf16"
-        rate, negatives = settings.learning_rate, settings.negatives
-        self.steps = Steps(self.model, queries, settings.batch_size, rate, True, mixed, negatives)
+        rate, negatives, share = settings.learning_rate, settings.negatives, settings.operator_rate
+        self.steps = Steps(self.model, queries, settings.batch_size, rate, True, mixed, negatives, share)
         counters = _Counters()
         if resume and (self.run.folder / LAST).is_file():
             tensors = self.run.tensors(LAST, self.device)
@@ -131,7 +131,7 @@ class _Trainer:
         while counters.step < settings.steps:
             place = self._choose(counters.step, shares)
             if settings.decay:
-                self.steps.learning_rate.fill_(settings.rate_at(counters.step))
+                self.steps.set_learning_rate(settings.rate_at(counters.step))
             self.model.train()
             total += self.steps.run(place)
             counters.step += 1

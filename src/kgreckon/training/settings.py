@@ -22,6 +22,9 @@ class TrainingSettings:
     )
     steps: int = field(default=20_000, metadata={"help": "Training steps."})
     learning_rate: float = field(default=1e-3, metadata={"help": "Adam's learning rate."})
+    operator_rate: float = field(
+        default=1.0, metadata={"help": "The learning rate of operators, as a share of that of embeddings."}
+    )
     decay: float = field(
         default=0.0, metadata={"help": "Share of the steps at the end over which the rate falls to 0."}
     )
@@ -48,6 +51,8 @@ class TrainingSettings:
                 raise UserError(f"{name} must not be negative")
         if not 0 < self.learning_rate < 10:
             raise UserError("learning_rate must be above 0 and below 10")
+        if not 0 < self.operator_rate <= 10:
+            raise UserError("operator_rate must be above 0 and at most 10")
         if not 0 <= self.decay <= 1:
             raise UserError("decay must be between 0 and 1")
         for name, choices in (("precision", ("auto", "float32", "tf32", "bf16")), ("device", ("auto", "cpu", "cuda"))):

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from kgreckon.models import QueryModel
+from kgreckon.models.operators import Embedding
 from kgreckon.training.data import DeviceQueries
 
 _WARM_UP = 2
@@ -14,7 +15,9 @@ _WARM_UP = 2
 class Steps:
     """One function for each specific type: draw a batch, compute the loss, change the weights.
 
-    `learning_rate` is a tensor on the device, so that a captured step sees its changes.
+    The learning rates are tensors on the device, so that a captured step sees their changes. Embeddings have one, the
+    operators' matrices and norms another: a step of Adam changes every number of a matrix by about the rate, and all of
+    a row's changes add up in what comes out.
     """
 
     def __init__(
@@ -26,16 +29,26 @@ class Steps:
         capture: bool,
         mixed_precision: bool = False,
         negatives: int = 0,
+        operator_rate: float = 1.0,
     ) -> None:
         self.model, self.queries, self.batch_size = model, queries, batch_size
         self.mixed_precision, self.negatives = mixed_precision, negatives
         self.device = queries[0].ids.device
-        self.learning_rate = torch.tensor(learning_rate, device=self.device)
         cuda = self.device.type == "cuda"
-        self.optimizer = torch.optim.Adam(model.parameters(), lr=self.learning_rate, fused=True, capturable=cuda)
+        embeddings = {id(module.weight) for module in model.modules() if isinstance(module, Embedding)}
+        weights = [[weight for weight in model.parameters() if (id(weight) in embeddings) == of] for of in (True, False)]
+        self._shares = (1.0, operator_rate)
+        self._rates = [torch.tensor(learning_rate * share, device=self.device) for share in self._shares]
+        groups = [{"params": each, "lr": rate} for each, rate in zip(weights, self._rates, strict=True)]
+        self.optimizer = torch.optim.Adam(groups, fused=True, capturable=cuda)
         self._losses = [torch.zeros((), device=self.device) for _ in queries]
         self._captured: list[torch.cuda.CUDAGraph] | None = None
         self._wants_capture = capture and cuda
+
+    def set_learning_rate(self, rate: float) -> None:
+        """From the next step on, change embeddings at this rate and operators at their share of it."""
+        for tensor, share in zip(self._rates, self._shares, strict=True):
+            tensor.fill_(rate * share)
 
     def prepare(self) -> None:
         """Capture every type's step; weights, optimizer and random numbers are left as they were."""

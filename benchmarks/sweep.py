@@ -71,10 +71,11 @@ def main() -> None:
     benchmark = Benchmark.open(arguments.benchmark)
     queries = training_queries(benchmark, device)
     validation = EvaluationQueries.load(benchmark, Split.VALID, device, arguments.queries)
-    fixed = {"model": arguments.model, "steps": arguments.steps, "decay": 0.5, **parse_assignments(arguments.set_)}
+    fixed = {"model": arguments.model, "steps": arguments.steps, "decay": 0.5}
+    start_from = parse_assignments(arguments.set_)
     rows = []
     for numbers in arguments.numbers:
-        for change in variants(arguments.tries):
+        for change in ({**start_from, **each} for each in variants(arguments.tries)):
             if numbers == "baseline" and "value_loss" in change:
                 continue
             start = perf_counter()

@@ -24,6 +24,7 @@ from kgreckon.training import (
 )
 from kgreckon.training.data import model_for, training_queries
 from kgreckon.training.inference import CapturedAnswers
+from kgreckon.training.steps import Steps
 from random_graph import random_graph
 
 CPU = torch.device("cpu")
@@ -117,6 +118,18 @@ def test_a_resumed_run_takes_the_same_steps_as_one_that_was_never_stopped(small,
         assert tensors.keys() == others.keys() and all(torch.equal(tensors[key], others[key]) for key in tensors)
     steps = [record["step"] for record in other.records() if "loss" in record]
     assert steps == list(range(1, 9))
+
+
+def test_operators_change_at_their_share_of_the_rate(small):
+    """Adam's first step changes every weight with a gradient by about the rate."""
+    model = model_for(small, settings(numbers="baseline", dropout=0.0).model, torch.Generator().manual_seed(0)).train()
+    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+    steps = Steps(model, training_queries(small, CPU), 32, 0.1, capture=False, operator_rate=0.25)
+    steps.set_learning_rate(0.01)
+    steps.run(0)
+    changes = {name: (weight - before[name]).abs().max().item() for name, weight in model.named_parameters()}
+    assert changes["backbone.nodes.weight"] == pytest.approx(0.01, rel=1e-3)
+    assert changes["backbone.transition.enter.weight"] == pytest.approx(0.0025, rel=1e-3)
 
 
 def test_training_leaves_torchs_random_numbers_as_they_were(small, tmp_path):

@@ -52,7 +52,7 @@ def _graph(name: str, results: list[Result]) -> list[Block]:
         *_ablation(results),
         Heading("How they were trained", 3),
         *_settings(rows),
-        Text("Time:"),
+        Text("Time, with validation and checkpoints, and with what other runs took where several shared the device:"),
         _times(rows),
     ]
     for result in filter(_is_reckoner, rows):
@@ -259,21 +259,23 @@ def _settings(results: list[Result]) -> list[Block]:
     neural = [result for result in results if not _is_reckoner(result)]
     if not neural:
         return []
-    columns = ("", "steps", "batch", "dimension", "learning rate", "dropout", "value loss", "seed", "device")
+    columns = (
+        "", "steps", "batch", "dimension", "learning rate", "of operators", "dropout", "value loss", "seed", "device",
+    )  # fmt: skip
     rows = []
     for result in neural:
         model, training = result["settings"]["model"], result["settings"]["training"]
         falling = f", falling over the last {training['decay']:.0%} of the steps" if training["decay"] else ""
         rows.append([
             _name(result), f"{training['steps']:,}", training["batch_size"], model["dimension"],
-            f"{training['learning_rate']}{falling}", model["dropout"], model["value_loss"], training["seed"],
+            f"{training['learning_rate']}{falling}", f"{training['learning_rate'] * training['operator_rate']:.4g}",
+            model["dropout"], model["value_loss"], training["seed"],
             f"{result['device_name']}, torch {result['torch']}",
         ])  # fmt: skip
     return [Table(columns, rows)]
 
 
 def _times(results: list[Result]) -> Table:
-    """Training includes validation, checkpoints, and what other runs took from a GPU that was shared."""
     rows = []
     for result in results:
         settings, seconds = result["settings"], result["train_seconds"]

@@ -35,11 +35,14 @@ class Steps:
         self.mixed_precision, self.negatives = mixed_precision, negatives
         self.device = queries[0].ids.device
         cuda = self.device.type == "cuda"
-        embeddings = {id(module.weight) for module in model.modules() if isinstance(module, Embedding)}
-        weights = [[weight for weight in model.parameters() if (id(weight) in embeddings) == of] for of in (True, False)]
+        embeddings = {module.weight for module in model.modules() if isinstance(module, Embedding)}
+        operators = [weight for weight in model.parameters() if weight not in embeddings]
         self._shares = (1.0, operator_rate)
         self._rates = [torch.tensor(learning_rate * share, device=self.device) for share in self._shares]
-        groups = [{"params": each, "lr": rate} for each, rate in zip(weights, self._rates, strict=True)]
+        groups = [
+            {"params": [weight for weight in model.parameters() if weight in embeddings], "lr": self._rates[0]},
+            {"params": operators, "lr": self._rates[1]},
+        ]
         self.optimizer = torch.optim.Adam(groups, fused=True, capturable=cuda)
         self._losses = [torch.zeros((), device=self.device) for _ in queries]
         self._captured: list[torch.cuda.CUDAGraph] | None = None

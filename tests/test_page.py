@@ -374,6 +374,18 @@ def test_more_answers_are_shown_on_demand(visit, proved):
     assert page.locator("#answers > li").count() == 20
     page.get_by_role("button", name="Show more").click()
     expect(page.locator("#answers > li")).to_have_count(100)
+    expect(page.locator("#answers > li").nth(20).get_by_role("button").first).to_be_focused()
+
+
+def test_what_a_limit_hides_is_not_said_to_be_unlikely(visit):
+    page = visit("(rp,(is_a),(e,(Japan)))")
+    answers(page)
+    sparql = page.locator("#sparql").input_value()
+    page.get_by_role("tab", name="SPARQL").click()
+    page.locator("#sparql").fill(f"{sparql}\nLIMIT 1")
+    with page.expect_response("**/api/ask"):
+        page.locator("#ask").click()
+    expect(page.locator("#status")).to_contain_text("The graph proves 1 answer (")
 
 
 def test_no_more_answers_are_offered_than_a_limit_allows(visit):

@@ -140,6 +140,7 @@ def _schemas(limits: Limits) -> dict[str, Schema]:
         "Answers": _object(
             **translated,
             observed=_COUNT,
+            limit=_COUNT,
             answers=_list(_refer("Answer")),
             estimate={
                 "oneOf": [

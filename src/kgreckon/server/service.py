@@ -143,6 +143,7 @@ class Service:
         return {
             **self._translated(asked.query),
             "observed": found.observed,
+            "limit": limit,
             "answers": answers,
             "estimate": None if found.estimate is None else asdict(found.estimate),
             "distributions": distributions(self.catalogue, ranking, pause),

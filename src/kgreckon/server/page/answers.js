@@ -84,7 +84,7 @@ function item(query, answer, isNumber, whole) {
   );
 }
 
-function summary(answers, { observed, seconds }, isExact, only, hasMore) {
+function summary(answers, { observed, seconds }, isExact, only, isCut) {
   const time = `(${Math.max(1, Math.round(1000 * seconds))} ms)`;
   if (only === "inferred") {
     const others = answers.length ? `${counted(answers.length, "other")} inferred` : "no other is likely";
@@ -96,7 +96,7 @@ function summary(answers, { observed, seconds }, isExact, only, hasMore) {
     return isExact ? "The graph proves no answer." : "The graph proves no answer, and none is likely.";
   const first = known < observed ? `; the first ${known} are shown` : "";
   const proved = observed ? `The graph proves ${counted(observed, "answer")}${first}` : "The graph proves no answer";
-  const unlikely = isExact || only || first || hasMore ? "" : ", and no other is likely";
+  const unlikely = isExact || only || first || isCut ? "" : ", and no other is likely";
   const more = inferred ? `; ${inferred} more ${inferred === 1 ? "is" : "are"} inferred` : unlikely;
   return `${proved}${more} ${time}.`;
 }
@@ -122,10 +122,11 @@ export async function showAnswers(found, info, only, limit) {
   const worthy = worthShowing(found.answers, areProbabilities);
   const answers = worthy.slice(0, limit);
   const hasMore = worthy.length > limit;
+  const isCut = worthy.length >= found.limit; // by this page, or by the question's own limit
   const whole = areProbabilities ? 1 : Math.max(...answers.map(({ score }) => score), 1e-12);
   markStale(false);
   part("answers-problem").replaceChildren();
-  part("status").textContent = summary(answers, found, info.model === "exact", only, hasMore);
+  part("status").textContent = summary(answers, found, info.model === "exact", only, isCut);
   part("only").hidden = info.model === "exact";
   part("answers").replaceChildren(...answers.map((answer) => item(found.paper, answer, isNumber, whole)));
   part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));

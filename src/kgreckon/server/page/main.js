@@ -99,7 +99,7 @@ async function ask(limit = FIRST) {
     const more = await showAnswers(found, info, only, limit);
     if (turn !== asking) return;
     part("more").hidden = !more;
-    part("more").onclick = () => ask(Math.min(most, limit * 5));
+    part("more").onclick = () => showMore(Math.min(most, limit * 5));
     markStale(!question.inStep || question.canonical !== answered);
   } catch (problem) {
     if (turn !== asking) return;
@@ -112,6 +112,13 @@ async function ask(limit = FIRST) {
   } finally {
     if (turn === asking) part("results").removeAttribute("aria-busy");
   }
+}
+
+/** Ask for more answers, and go on at the first new one: the button may be gone. */
+async function showMore(limit) {
+  const before = part("answers").children.length;
+  await ask(limit);
+  part("answers").children[before]?.querySelector("button")?.focus();
 }
 
 /** Take over a question from a link or an example, and ask it where it was asked before. */

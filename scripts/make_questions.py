@@ -48,7 +48,7 @@ WORLD = (
     ),
     Question(
         "Which countries have twice as many people as a neighbour of Germany?",
-        "The paper's TimesTwo: equal within one percent.",
+        "The paper's TwiceEqualTo: equal within one percent.",
         "(i,(rp,(^is_a),(e,(Country))),(rap,(population),(np,(TwiceEqualTo),(ap,(population),"
         "(rp,(^borders),(e,(Germany)))))))",
         ("--explain", "--limit", "2"),

@@ -1,6 +1,7 @@
 """Asking a trained run: ranked answers, observed or inferred, with reasons."""
 
 import json
+import shutil
 import sys
 
 import numpy as np
@@ -196,6 +197,16 @@ class TestCommandLine:
     def test_explain_an_exact_answer(self, output):
         shown = output("ask", "world", "(rp,(in_country),(e,(Sapporo)))", "--explain").out
         assert "Sapporo — in country → Japan (observed)" in shown
+        found = json.loads(output("ask", "world", "(rp,(in_country),(e,(Sapporo)))", "--explain", "--json").out)
+        assert found["reasons"] == [["Sapporo — in country → Japan (observed)"]]
+
+    def test_a_benchmark_that_moved(self, output, reckoner_run, tmp_path):
+        moved = shutil.copytree(reckoner_run.benchmark().folder, tmp_path / "moved")
+        found = json.loads(output("ask", reckoner_run.folder, ENTITIES, "--json", "--benchmark", moved).out)
+        assert found == json.loads(output("ask", reckoner_run.folder, ENTITIES, "--json").out)
+
+    def test_a_run_has_no_numerical_edges_to_ask_along(self, output, reckoner_run):
+        assert "by arithmetic" in output("ask", reckoner_run.folder, ENTITIES, "--numbers", "sampled").err
 
     def test_a_number(self, output, reckoner_run):
         assert "one that is not observed: about" in output("ask", reckoner_run.folder, NUMBERS).out

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, NumbersOption, app, print_json
+from kgreckon.cli.app import AsJson, MovedBenchmark, NumbersOption, app, print_json
 from kgreckon.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,9 +39,10 @@ def ask(
     ] = None,
     why: Annotated[bool, typer.Option("--explain", help="Give the reason of each answer.")] = False,
     numbers: Annotated[
-        NumbersOption, typer.Option(help="Compare numbers by arithmetic, or along the graph's numerical edges.")
+        NumbersOption, typer.Option(help="Compare numbers by arithmetic, or along a graph's numerical edges.")
     ] = NumbersOption.COMPUTED,
     limit: Annotated[int, typer.Option(min=1, help="How many answers to show.")] = 20,
+    benchmark: MovedBenchmark = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a query: what a graph proves, or what a trained run infers beside it."""
@@ -55,43 +56,51 @@ def ask(
 
     is_run = (Path(graph) / "run.json").is_file()  # known without loading torch, which a graph does not need
     if is_run and not exact:
-        _ask_run(graph, query, limit, only, why, as_json)
+        if numbers is NumbersOption.SAMPLED:
+            raise UserError(
+                f"{graph} is a run, which compares by arithmetic: numerical edges are a graph's, or --exact"
+            )
+        _ask_run(graph, benchmark, query, limit, only, why, as_json)
         return
     if only is OnlyOption.INFERRED:
         raise UserError(f"{graph} is asked for what it proves: only a trained run infers more")
     if exact is False:
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
-    opened = _graph_of_run(graph) if is_run else open_graph(graph)
+    opened = _graph_of_run(graph, benchmark) if is_run else open_graph(graph)
     parsed, own_limit = read_query(query, opened.vocabulary)
     limit = limit if own_limit is None else min(limit, own_limit)
     answers = ask_exactly(opened, parsed, Numbers(numbers.value))
-    if as_json:
-        print_json(answers_as_json(opened, parsed, answers, limit))
-        return
-    out = console()
-    print_question(parsed, opened, out)
-    print_answers(parsed, answers, opened, limit, out)
+    shown = answers[:limit].tolist()
+    reasons = []
     if why:
         from kgreckon.answering import name_of, witnesses
         from kgreckon.terminal.answers import print_reason
 
-        shown = answers[:limit].tolist()
-        for answer, reason in zip(shown, witnesses(opened, parsed, shown), strict=True):
-            print_reason(name_of(opened, parsed, answer), reason, out)
+        reasons = witnesses(opened, parsed, shown)
+    if as_json:
+        print_json(answers_as_json(opened, parsed, answers, limit) | ({"reasons": reasons} if why else {}))
+        return
+    out = console()
+    print_question(parsed, opened, out)
+    print_answers(parsed, answers, opened, limit, out)
+    for answer, reason in zip(shown, reasons, strict=False):
+        print_reason(name_of(opened, parsed, answer), reason, out)
 
 
-def _graph_of_run(run: str) -> KnowledgeGraph:
+def _graph_of_run(run: str, benchmark: Path | None) -> KnowledgeGraph:
     from kgreckon.training import Run
 
-    return Run.open(run).benchmark().graph
+    return Run.open(run).benchmark(benchmark).graph
 
 
-def _ask_run(run: str, query: str, limit: int, only: OnlyOption | None, why: bool, as_json: bool) -> None:
+def _ask_run(
+    run: str, benchmark: Path | None, query: str, limit: int, only: OnlyOption | None, why: bool, as_json: bool
+) -> None:
     from kgreckon.answering import Answerer, Only
     from kgreckon.terminal.answers import print_ranked
     from kgreckon.terminal.tables import console
 
-    answerer = Answerer.open(run, device="cpu")
+    answerer = Answerer.open(run, benchmark, "cpu")
     found = answerer.ask(query, limit, None if only is None else Only(only.value))
     reasons = answerer.explain_all(query, [answer.id for answer in found.answers]) if why else []
     if as_json:
@@ -120,6 +129,7 @@ def serve(
         list[str] | None, typer.Option(help="A further host name that requests may be for. May be repeated.")
     ] = None,
     cross_origin: Annotated[bool, typer.Option(help="Let pages of other sites ask at /sparql.")] = False,
+    benchmark: MovedBenchmark = None,
 ) -> None:
     """Open a page, a JSON interface and a SPARQL endpoint on a trained run, or on a graph."""
     from kgreckon.server import Limits
@@ -134,7 +144,7 @@ def serve(
             typer.echo(address)
             notes().print(f"SPARQL at {address}sparql, JSON at {address}api; Ctrl-C stops it", soft_wrap=True)
 
-        serve_at(place, host, port, limits, answer_for or (), cross_origin, open_page, started)
+        serve_at(place, host, port, limits, answer_for or (), cross_origin, open_page, started, benchmark)
 
 
 @app.command()
@@ -143,7 +153,7 @@ def predict(
     entity: Annotated[str, typer.Argument(help="An entity, by name or by label.")],
     attribute: Annotated[str, typer.Argument(help="An attribute.")],
     coverage: Annotated[float, typer.Option(help="The probability that the interval holds the value.")] = 0.9,
-    benchmark: Annotated[Path | None, typer.Option(help="Where the benchmark is now, if it moved.")] = None,
+    benchmark: MovedBenchmark = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict an entity's number, with an interval."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, app, print_json
+from kgreckon.cli.app import AsJson, MovedBenchmark, app, print_json
 from kgreckon.errors import UserError
 
 
@@ -58,7 +58,7 @@ def train(
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     split: Annotated[str, typer.Option(help="valid or test.")] = "test",
-    benchmark: Annotated[Path | None, typer.Option(help="Where the benchmark is now, if it moved.")] = None,
+    benchmark: MovedBenchmark = None,
     queries: Annotated[int, typer.Option(min=0, help="Queries of each type; 0 for all.")] = 0,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
     optimistic: Annotated[bool, typer.Option(help="Show optimistic ranks beside the realistic ones.")] = False,

@@ -30,11 +30,11 @@ from kgreckon.training import Run, RunSettings
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
-def open_service(place: str | Path, limits: Limits) -> Service:
-    """The service of a run folder, or of a graph, which has exact answers only."""
+def open_service(place: str | Path, limits: Limits, benchmark: Path | None = None) -> Service:
+    """The service of a run folder, whose benchmark may have moved, or of a graph, which has exact answers only."""
     if (Path(place) / "run.json").is_file():
         run = Run.open(place)
-        answerer = _bounded(Answerer.open(run, device="cpu"), limits.heads)
+        answerer = _bounded(Answerer.open(run, benchmark, "cpu"), limits.heads)
         return Service(answerer, _model_name(run), limits)
     return Service(Answerer.exact(open_graph(place)), "exact", limits)
 
@@ -62,6 +62,7 @@ def serve(
     cross_origin: bool = False,
     open_page: bool = False,
     started: Callable[[str], None] = lambda address: None,
+    benchmark: Path | None = None,
 ) -> None:
     """Answer requests until the process is told to stop.
 
@@ -71,7 +72,7 @@ def serve(
     limits = limits or Limits()
     listening = _listen(host, port)
     with listening:
-        service = open_service(place, limits)
+        service = open_service(place, limits, benchmark)
         service.warm_up()
         gate = Gate(limits, max(1, (os.cpu_count() or 1) // limits.at_once))
         allowed = {*_LOOPBACK, *hosts} if _is_loopback(host) else set(hosts) or None

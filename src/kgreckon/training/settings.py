@@ -18,7 +18,7 @@ class TrainingSettings:
     batch_size: int = field(default=1024, metadata={"help": "Queries in a step, all of one specific type."})
     negatives: int = field(
         default=0,
-        metadata={"help": "Random candidates in the softmax beside the batch's answers; 0 for all there are."},
+        metadata={"help": "Random candidates beside the batch's answers, labels not smoothed; 0 for all there are."},
     )
     steps: int = field(default=20_000, metadata={"help": "Training steps."})
     learning_rate: float = field(default=1e-3, metadata={"help": "Adam's learning rate."})

@@ -15,6 +15,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgreckon.training import Run
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "questions.md"
 FB15K = "\n## On FB15k\n"
@@ -88,8 +90,8 @@ BORN = "http://rdf.freebase.com/ns/people.person.date_of_birth"
 FREEBASE = (
     Question(
         "Which Australian Pulitzer winner was born before 1927?",
-        "FB15k knows eight of the prizes and states no Australian winner: what follows is inferred. Entities go\n"
-        "by their Freebase ids where a name is shared; `/m/0chghy` is Australia.",
+        "FB15k knows seven of the prizes that people win, and states no Australian winner: what follows is inferred.\n"
+        "Entities go by their Freebase ids where a name is shared; `/m/0chghy` is Australia.",
         f"(i,(rp,(^/people/person/nationality),(e,(/m/0chghy))),(rp,(^{AWARD}),{PULITZER}),"
         f"(rap,({BORN}),(np,(SmallerThan),(nv,(1927)))))",
         ("--explain", "--limit", "3"),
@@ -137,7 +139,8 @@ def main() -> None:
     )
     page += "\n".join(asked(question, arguments.world, "runs/demo/world-reckoner") for question in WORLD)
     if arguments.fb15k:
-        page += f"{FB15K}\nOf a reckoner of FB15k.\n\n"
+        settings = Run.open(arguments.fb15k).header["settings"]["reckoner"]
+        page += f"{FB15K}\nOf a small reckoner of FB15k: rank {settings['rank']}, {settings['epochs']} epochs.\n\n"
         page += "\n".join(asked(question, arguments.fb15k, "runs/fb15k-reckoner") for question in FREEBASE)
     elif PAGE.is_file():
         page += "".join(PAGE.read_text(encoding="utf-8").partition(FB15K)[1:])

@@ -61,18 +61,17 @@ def _logistic(x: torch.Tensor, y: torch.Tensor, own_column: np.ndarray) -> torch
     return weights
 
 
-def hidden_tails(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
-    """For each relation in both directions, and each number of tails stated, how many more are hidden in the mean.
+def hidden_tails(graph: KnowledgeGraph) -> np.ndarray:  # (labels, entities) float32
+    """For each relation in both directions and each entity that has some: how many more tails are hidden in the mean.
 
     A fact is hidden with the probability that it is not in a training graph. Were the stated counts the true ones, so
-    many tails would be hidden behind those that remain: for a relation with one tail, none. Beside it the count of
-    each entity, (labels, entities).
+    many tails would be hidden behind those that remain: for a relation with one tail, none. 0 where none are stated.
     """
     labels, entities, facts = 2 * len(graph.relations), len(graph.entities), graph.facts
     own = np.concatenate([2 * facts.labels, 2 * facts.labels + 1]).astype(np.int64)
-    counts = np.bincount(own * entities + np.concatenate([facts.sources, facts.targets]), minlength=labels * entities)
-    cells = np.flatnonzero(counts)  # one in a hundred or fewer: an entity has few of the relations
-    label, some = cells // entities, counts[cells]
+    # One cell in a hundred or fewer: an entity has few of the relations.
+    cells, some = np.unique(own * entities + np.concatenate([facts.sources, facts.targets]), return_counts=True)
+    label = cells // entities
     capped = some.clip(max=_LONGEST)
     histogram = np.bincount(label * (_LONGEST + 1) + capped, minlength=labels * (_LONGEST + 1))
     histogram = histogram.reshape(labels, _LONGEST + 1)
@@ -83,9 +82,9 @@ def hidden_tails(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
     overall = hidden.sum(axis=0) / np.maximum(groups.sum(axis=0), 1e-12)
     table = (hidden + _PSEUDO * overall) / (groups + _PSEUDO)
     ratio = (1 - TRAIN_SHARE) / TRAIN_SHARE
-    found = np.repeat(table[:, 0], entities)
+    found = np.zeros(labels * entities, dtype=np.float32)
     found[cells] = np.where(some > _LONGEST // 2, ratio * some, table[label, capped])
-    return found.reshape(labels, entities), counts.reshape(labels, entities)
+    return found.reshape(labels, entities)
 
 
 def odds(chances: np.ndarray) -> np.ndarray:

@@ -55,5 +55,4 @@ def fit_beliefs(observed: ObservedFacts, seed: int) -> Beliefs:
 
 
 def _hidden(observed: ObservedFacts) -> Tensor:  # (relations, entities)
-    hidden, counts = hidden_tails(observed.graph)
-    return torch.from_numpy(np.where(counts > 0, hidden, 0)).float().to(observed.device)
+    return torch.from_numpy(hidden_tails(observed.graph)).to(observed.device)

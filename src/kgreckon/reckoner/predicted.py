@@ -12,6 +12,7 @@ from torch import Tensor
 
 from kgreckon.models.scoring import inner_products
 from kgreckon.reckoner.attributes import AttributeModel
+from kgreckon.reckoner.evidence import Evidence
 from kgreckon.reckoner.fuzzy import ALL, MissingValues
 from kgreckon.reckoner.links import Examples, LinkScorer
 from kgreckon.reckoner.observed import ObservedFacts, ragged_ranges
@@ -109,9 +110,9 @@ class Normalisers:
 
 
 class PredictedFacts:
-    """A link predictor and attribute models over a graph's facts (kgreckon.reckoner.fuzzy.FactModel).
+    """A link predictor, what rules say, and attribute models over a graph's facts (kgreckon.reckoner.fuzzy.FactModel).
 
-    The normalisers are those of the scorer, as `log_sums` computes them.
+    The normalisers are those of the scorer and the evidence, as `log_sums` computes them.
     """
 
     def __init__(
@@ -123,6 +124,7 @@ class PredictedFacts:
         attributes: Sequence[AttributeModel],
         calibration: Calibration,
         one_valued_rule: bool = True,
+        evidence: Evidence | None = None,
     ) -> None:
         self.observed, self.scorer, self.attributes = observed, scorer.requires_grad_(False), attributes
         self.calibration, self.one_valued_rule = calibration, one_valued_rule
@@ -133,6 +135,7 @@ class PredictedFacts:
         self.normalisers = normalisers
         self.offsets = (expected.log() - normalisers.relations).clamp_(min=_FLOOR)  # (relations, entities)
         self.loops = loop_shares(observed)
+        self.evidence = evidence or Evidence.none(observed)
         self._missing: dict[int, MissingValues] = {}
 
     @property
@@ -154,7 +157,10 @@ class PredictedFacts:
         nodes = scorer.nodes[heads.flatten()]
         asked = calibration.forward * scorer.of_tail(nodes, scorer.labels[relations.repeat_interleave(count)])
         asked += calibration.backward * scorer.of_head(scorer.labels[back.repeat_interleave(count)], nodes)
-        likely = inner_products(asked, self._entities[to]).view(queries, count, -1)
+        scores = inner_products(asked, self._entities[to])
+        rows = relations.repeat_interleave(count), heads.flatten()
+        self.evidence.add_to(scores, *rows, to, calibration.forward, calibration.backward)
+        likely = scores.view(queries, count, -1)
         likely += calibration.forward * self.offsets[relations[:, None], heads][:, :, None]
         likely += calibration.backward * self.offsets[back, to][:, None]
         return self._bound_loops(likely.sub_(math.log(_CAP)).sigmoid_().mul_(_CAP), heads, relations, to)
@@ -181,6 +187,7 @@ class PredictedFacts:
             self.attributes,
             calibration,
             self.one_valued_rule,
+            self.evidence,
         )
         names = ("existence", "value_link", "value_back", "value_regression")
         if all(getattr(calibration, name) == getattr(self.calibration, name) for name in names):
@@ -262,8 +269,13 @@ def loop_shares(observed: ObservedFacts) -> Tensor:  # (relations in both direct
 
 
 @torch.no_grad()
-def log_sums(observed: ObservedFacts, scorer: LinkScorer, expectations: Expectations) -> Normalisers:
-    """The normalisers of a scorer; infinity for relations and heads that are not expected to have hidden tails."""
+def log_sums(
+    observed: ObservedFacts, scorer: LinkScorer, expectations: Expectations, evidence: Evidence | None = None
+) -> Normalisers:
+    """The normalisers of a scorer and of what rules add to it.
+
+    Infinity for relations and heads that are not expected to have hidden tails.
+    """
     labels, graph, size = Labels.of(observed), observed.graph, _ROWS[observed.device.type]
     entities = scorer.nodes[: labels.entities]
     relations, heads = torch.nonzero(expectations.relations(1.0, 1.0) > _LEAST_HIDDEN, as_tuple=True)
@@ -272,6 +284,8 @@ def log_sums(observed: ObservedFacts, scorer: LinkScorer, expectations: Expectat
     for first in range(0, len(heads), size):
         head, relation = heads[first : first + size], relations[first : first + size]
         scores = inner_products(scorer.of_tail(scorer.nodes[head], scorer.labels[relation]), entities)
+        if evidence is not None:
+            evidence.add_to(scores, relation, head, ALL, 1.0, 0.0)
         row, edge = ragged_ranges(*observed.relations.groups(relation, head))
         scores[row, observed.relations.targets[edge]] = -torch.inf
         scores[torch.nonzero(loops[relation] == 0).T[0], head[loops[relation] == 0]] = -torch.inf

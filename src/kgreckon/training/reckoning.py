@@ -14,6 +14,7 @@ from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.reckoner import Calibration, Inference, ObservedFacts, PredictedFacts, Reckoner
 from kgreckon.reckoner.calibrating import STEPS, fit_calibration
+from kgreckon.reckoner.evidence import Evidence
 from kgreckon.reckoner.fitting import Beliefs, fit_beliefs
 from kgreckon.reckoner.links import SCORERS, LinkScorer, LinkTraining
 from kgreckon.reckoner.predicted import Labels, Normalisers, log_sums
@@ -61,9 +62,14 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
             run.save(LAST, _state(scorer, training, epoch + 1))
     progress.stage("fitting what to expect of entities and numbers")
     beliefs = fit_beliefs(observed, settings.seed)
+    evidence = Evidence.none(observed)
+    if settings.rules:
+        progress.stage("asking rules")
+        evidence = Evidence.of_rules(observed, beliefs.expectations.relations(1.0, 1.0))
     progress.stage("normalising predicted facts")
-    normalisers = log_sums(observed, scorer, beliefs.expectations)
-    facts = PredictedFacts(observed, scorer, beliefs.expectations, normalisers, beliefs.attributes, Calibration())
+    normalisers = log_sums(observed, scorer, beliefs.expectations, evidence)
+    parts = observed, scorer, beliefs.expectations, normalisers, beliefs.attributes
+    facts = PredictedFacts(*parts, Calibration(), evidence=evidence)
     queries = EvaluationQueries.load(benchmark, Split.VALID, device, settings.validation_queries, settings.seed)
     step = settings.epochs * training.steps_per_epoch
     inference = Inference(numbers=benchmark.numbers, heads=settings.heads)
@@ -82,7 +88,7 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
     weights = {f"scorer.{name}": tensor for name, tensor in scorer.state_dict().items()}
     weights["relation_sums"] = normalisers.relations.clamp(max=_UNKNOWN).half()
     weights["value_sums"] = normalisers.values
-    run.save(BEST, weights | beliefs.as_tensors())
+    run.save(BEST, weights | beliefs.as_tensors() | (evidence.as_tensors() if settings.rules else {}))
     write_json(run.folder / CALIBRATION, facts.calibration.as_json())
     progress.validated(step, mrr, True)
     return run
@@ -103,13 +109,13 @@ def load_reckoner(run: Run, benchmark: Benchmark, device: torch.device, known: S
             {name.removeprefix("scorer."): tensor for name, tensor in tensors.items() if name.startswith("scorer.")}
         )
         beliefs = Beliefs.from_tensors(tensors, observed)
+        evidence = Evidence.from_tensors(tensors, observed)
         relation_sums, value_sums = tensors["relation_sums"].float(), tensors["value_sums"]
     except (RuntimeError, KeyError, TypeError, IndexError) as error:
         raise UserError(f"{run.folder} does not fit its settings or its benchmark: {error}") from None
     normalisers = Normalisers(relation_sums.masked_fill(relation_sums >= _UNKNOWN, torch.inf), value_sums)
-    facts = PredictedFacts(
-        observed, scorer.to(device), beliefs.expectations, normalisers, beliefs.attributes, calibration
-    )
+    parts = observed, scorer.to(device), beliefs.expectations, normalisers, beliefs.attributes
+    facts = PredictedFacts(*parts, calibration, evidence=evidence)
     return Reckoner(facts, Inference(numbers=benchmark.numbers, heads=settings.heads))
 
 

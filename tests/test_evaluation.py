@@ -1,6 +1,7 @@
 """Ranks and metrics: against a naive loop, with ties and filters."""
 
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgreckon.benchmark import BuildSettings, Split, build
-from kgreckon.evaluation import Answers, EvaluationQueries, QueryScores, evaluate_scores, filtered_ranks, summarise
+from kgreckon.evaluation import (
+    Answers,
+    EvaluationQueries,
+    QueryScores,
+    evaluate_scores,
+    filtered_ranks,
+    ranking,
+    summarise,
+)
 from random_graph import random_graph
 
 
@@ -51,9 +60,11 @@ def ranked(scores, easy, hard):
     return filtered_ranks(torch.tensor(scores), pairs(easy), pairs(hard))
 
 
-@given(problems())
-def test_ranks_equal_a_naive_loop(problem):
-    ranks = ranked(*problem)
+@given(problems(), st.sampled_from([0, 1, 3, 16]))
+def test_ranks_equal_a_naive_loop(problem, few):
+    """Whether scores are sorted, or gone through for each answer of a query with few of them."""
+    with mock.patch.object(ranking, "_FEW", few):
+        ranks = ranked(*problem)
     found = list(zip(ranks.answers.query.tolist(), ranks.best.tolist(), ranks.worst.tolist(), strict=True))
     assert found == naive_ranks(*problem)
 

@@ -9,6 +9,9 @@ import torch
 from torch import Tensor
 
 
+_FEW = 16  # hard answers of a query that are counted one by one; the scores of a query with more are sorted
+
+
 @dataclass(frozen=True)
 class Answers:
     """The answers to the queries of a batch as pairs, sorted by query, where the scores are."""
@@ -16,7 +19,7 @@ class Answers:
     query: Tensor  # (answers,) int64: the query's place in the batch
     item: Tensor  # (answers,) int64
     counts: Tensor  # (queries,) int64
-    longest: int  # the largest count, known to the host so that it need not wait for the device
+    on_host: np.ndarray  # (queries,) int64: the counts again, so that the host need not wait for the device
 
     @staticmethod
     def of(items: Tensor, counts: np.ndarray) -> Answers:  # (answers,), (queries,)
@@ -24,7 +27,7 @@ class Answers:
         on_device = torch.from_numpy(counts).to(items.device)
         places = torch.arange(len(counts), device=items.device)
         query = torch.repeat_interleave(places, on_device, output_size=len(items))
-        return Answers(query, items.long(), on_device, int(counts.max(initial=0)))
+        return Answers(query, items.long(), on_device, counts)
 
 
 @dataclass(frozen=True)
@@ -43,19 +46,42 @@ class Ranks:
 
 def filtered_ranks(scores: Tensor, easy: Answers, hard: Answers) -> Ranks:  # (queries, candidates)
     """Rank hard answers against the candidates that are no answer."""
-    queries, candidates = scores.shape
-    wanted = scores[hard.query, hard.item]
     others = scores.clone()
     others[easy.query, easy.item] = -torch.inf
     others[hard.query, hard.item] = -torch.inf
-    others = others.sort(dim=1).values
-    # One row of wanted scores for each query, padded to the longest, so that all are looked up at once.
+    # One row of wanted scores for each query, padded to the longest, so that many are looked up at once.
     starts = hard.counts.cumsum(0) - hard.counts
-    column = torch.arange(len(wanted), device=scores.device) - starts[hard.query]
-    padded = torch.zeros(queries, hard.longest, device=scores.device, dtype=scores.dtype)
-    padded[hard.query, column] = wanted
-    above = candidates - torch.searchsorted(others, padded, right=True)
-    above_or_equal = candidates - torch.searchsorted(others, padded)
-    best = 1 + above[hard.query, column]
-    worst = 1 + above_or_equal[hard.query, column]
-    return Ranks(hard, best.float(), worst.float())
+    place = hard.query, torch.arange(len(hard.query), device=scores.device) - starts[hard.query]
+    wanted = scores.new_zeros(len(scores), int(hard.on_host.max(initial=0)))
+    wanted[place] = scores[hard.query, hard.item]
+    above, equal = (torch.zeros_like(wanted, dtype=torch.int64) for _ in range(2))
+    order = np.argsort(-hard.on_host, kind="stable")
+    many = int((hard.on_host > _FEW).sum())
+    _by_sorting(others, wanted, above, equal, torch.from_numpy(order[:many]).to(scores.device))
+    _by_counting(
+        others, wanted, above, equal, torch.from_numpy(order[many:]).to(scores.device), hard.on_host[order[many:]]
+    )
+    best = 1 + above[place]
+    return Ranks(hard, best.float(), (best + equal[place]).float())
+
+
+def _by_sorting(others: Tensor, wanted: Tensor, above: Tensor, equal: Tensor, rows: Tensor) -> None:
+    """Of some queries, how many scores are above each wanted one, and how many are equal: in a sorted row."""
+    if not len(rows):
+        return
+    ordered, wanted = others[rows].sort(dim=1).values, wanted[rows]
+    after = torch.searchsorted(ordered, wanted, right=True)
+    above[rows] = ordered.shape[1] - after
+    equal[rows] = after - torch.searchsorted(ordered, wanted)
+
+
+def _by_counting(
+    others: Tensor, wanted: Tensor, above: Tensor, equal: Tensor, rows: Tensor, counts: np.ndarray
+) -> None:
+    """The same by going through the row for each wanted score; the queries come with falling counts."""
+    own = others[rows]
+    for column in range(int(counts.max(initial=0))):
+        having = int((counts > column).sum())
+        some, score = own[:having], wanted[rows[:having], column, None]
+        above[rows[:having], column] = torch.count_nonzero(some > score, dim=1)
+        equal[rows[:having], column] = torch.count_nonzero(some == score, dim=1)

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-
 _FEW = 16  # hard answers of a query that are counted one by one; the scores of a query with more are sorted
 
 

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 import kgreckon
 from kgreckon.answering import Answerer, Only, Ranking, witnesses
+from kgreckon.answering.steps import Steps
 from kgreckon.benchmark import Benchmark, BuildSettings, build
 from kgreckon.cli import main
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
+from kgreckon.graph import GraphBuilder
 from kgreckon.query import Batch, Entity, EntitySort
 from kgreckon.query.paper import parse
 from kgreckon.reckoner import Reckoner
@@ -108,6 +110,72 @@ def test_reasons_name_the_facts_of_a_proof(answerer, small):
             assert all(answer.label in line and "e1" in line for line in reason)
         else:
             assert any("missing" in line or "predicted" in line for line in reason)
+
+
+class TestSteps:
+    """What a graph states of an answer that it does not prove."""
+
+    @pytest.fixture
+    def steps(self):
+        builder = GraphBuilder()
+        for city, land in (("Oslo", "Norway"), ("Bergen", "Norway"), ("Rome", "Italy")):
+            builder.add_fact(city, "in", land)
+        builder.add_fact("Norway", "borders", "Sweden")
+        builder.add_value("Rome", "height", 21.0, "metres")
+        builder.add_value("Oslo", "height", 23.0, "metres")
+        graph = builder.build()
+        return Steps(graph, lambda part, member: witnesses(graph, part, [member])[0])
+
+    @pytest.mark.parametrize(
+        ("answer", "query", "expected"),
+        [
+            ("Rome", "(rp,(^in),(e,(Norway)))", ["Rome — in → Norway (missing)"]),
+            (
+                "Rome",
+                "(rp,(^in),(rp,(^borders),(e,(Sweden))))",
+                ["Rome — in → Italy (observed)", "Italy — borders → Sweden (missing)"],
+            ),
+            (
+                "Sweden",
+                "(rp,(^in),(rp,(^borders),(e,(Sweden))))",
+                ["Sweden — in → … (missing)", "whatever has borders Sweden (observed)"],
+            ),
+            (
+                "Rome",
+                "(i,(rp,(^in),(e,(Norway))),(rap,(height),(np,(GreaterThan),(ap,(height),(e,(Oslo))))))",
+                [
+                    "height of Rome: 21 metres (observed)",
+                    "21 metres is greater than the height of Oslo (missing)",
+                    "Rome — in → Norway (missing)",
+                ],
+            ),
+            ("Bergen", "(u,(rp,(^in),(e,(Italy))),(rp,(^in),(e,(Norway))))", ["Bergen — in → Norway (observed)"]),
+            (
+                "Bergen",
+                "(rap,(height),(np,(GreaterThan),(nv,(5 metres))))",
+                ["height of Bergen (missing)", "a number greater than 5 metres (observed)"],
+            ),
+            ("Oslo", "(n,(rp,(^in),(e,(Norway))))", ["whatever is not [whatever has in Norway] (missing)"]),
+        ],
+    )
+    def test_each_step_is_observed_or_missing(self, steps, answer, query, expected):
+        names = steps.graph.vocabulary
+        assert sorted(steps.lines(parse(query, names), names.entity_id(answer))) == sorted(expected)
+
+    def test_of_a_number(self, steps):
+        names = steps.graph.vocabulary
+        (row,) = steps.graph.values_of.row(names.entity_id("Rome"), names.attribute_id("height"))
+        found = steps.lines(parse("(ap,(height),(rp,(^in),(e,(Norway))))", names), int(row))
+        assert found == ["height of Rome: 21 metres (observed)", "Rome — in → Norway (missing)"]
+
+
+def test_a_wrong_choice_is_an_error(answerer):
+    for only in ("observed", "inferred"):
+        assert all(each.observed == (only == "observed") for each in answerer.ask(ENTITIES, 5, only).answers)
+    with pytest.raises(UserError, match="choose observed or inferred"):
+        answerer.ask(ENTITIES, 5, "likely")
+    with pytest.raises(UserError, match="must not be negative"):
+        answerer.ask(ENTITIES, -1)
 
 
 def test_a_witness_of_a_comparison(small):
@@ -209,7 +277,10 @@ class TestCommandLine:
         assert "by arithmetic" in output("ask", reckoner_run.folder, ENTITIES, "--numbers", "sampled").err
 
     def test_a_number(self, output, reckoner_run):
-        assert "one that is not observed: about" in output("ask", reckoner_run.folder, NUMBERS).out
+        assert "that are not observed are to be expected" in output("ask", reckoner_run.folder, NUMBERS).out
+        one = json.loads(output("ask", reckoner_run.folder, "(ap,(age),(e,(e59)))", "--json").out)["estimate"]
+        shown = output("ask", reckoner_run.folder, "(ap,(age),(e,(e59)))").out
+        assert (one is None) or (0 <= one["expected"] <= 1 and "one that is not observed, if there is one" in shown)
 
     def test_sparql_means_the_same(self, output, reckoner_run):
         text = "SELECT ?x WHERE { :e1 :r0 ?x . ?x :height ?h . FILTER(?h > 3) }"

@@ -219,6 +219,18 @@ class TestEnglish:
                 "whatever is in Japan and is not [whatever has a latitude at least 40 degrees minus 2]",
             ),
             ("(rap,(founded),(nv,(1947)))", "whatever has a founded of 1947"),
+            (
+                "(rp,(^in_country),(i,(rp,(^borders),(e,(Japan))),(rap,(founded),(nv,(1947)))))",
+                "whatever is in something that has borders Japan and has a founded of 1947",
+            ),
+            (
+                "(i,(rp,(^in_country),(rp,(^borders),(e,(Japan)))),(rp,(^borders),(e,(Ireland))))",
+                "whatever is in something that has borders Japan, and has borders Ireland",
+            ),
+            (
+                "(rp,(^borders),(i,(rp,(^in_country),(rp,(^borders),(e,(Japan)))),(rp,(^borders),(e,(Ireland)))))",
+                "whatever has borders something that [is in something that has borders Japan, and has borders Ireland]",
+            ),
         ],
     )
     def test_queries_in_words(self, graph, query, words):

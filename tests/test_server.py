@@ -237,6 +237,12 @@ class TestDistributions:
         (found,) = service.ask(query, 5, False, no_pause)["distributions"]
         assert found["edges"] == [250.0, 750.0] and found["counts"] == [2]
 
+    def test_what_is_denied_is_left_out(self, client):
+        below = "(rap,(population),(np,(SmallerThan),(nv,(1000000 persons))))"
+        for query, excluded in ((f"(i,(n,{below}),(rp,(^is_a),(e,(Country))))", True), (f"(n,(n,{below}))", False)):
+            (found,) = client.post("/api/ask", json={"query": query}).json()["distributions"]
+            assert found["excluded"] is excluded and found["high"] == 1e6
+
     def test_a_histogram_counts_every_value_and_is_logarithmic_where_skewed(self, client, world_graph):
         query = "(rap,(population),(np,(GreaterThan),(ap,(population),(e,(France)))))"
         (found,) = client.post("/api/ask", json={"query": query}).json()["distributions"]

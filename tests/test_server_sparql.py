@@ -89,7 +89,7 @@ class TestSparql:
             ({"query": IN_JAPAN, "default-graph-uri": "urn:x"}, "default-graph-uri is not supported"),
             ({"query": IN_JAPAN, "named-graph-uri": "urn:x"}, "named-graph-uri is not supported"),
             ({"update": "DROP ALL"}, "updates are not supported"),
-            ({"query": "DELETE WHERE { ?x ?y ?z }"}, "SPARQL"),
+            ({"query": "DELETE WHERE { ?x ?y ?z }"}, "DELETE is not supported"),
             ({"query": "ASK { ?x :is_a :City }"}, "ASK is not supported"),
             ({"query": "SELECT ?x ?y { ?x :borders ?y }"}, "SELECT takes one variable, not 2"),
             ({"query": "SELECT ?x ?x { ?x :borders :France }"}, "SELECT takes one variable"),

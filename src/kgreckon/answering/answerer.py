@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgreckon.answering.steps import Steps
 from kgreckon.benchmark import Split
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
@@ -20,7 +21,6 @@ from kgreckon.graph import KnowledgeGraph
 from kgreckon.models import QueryModel
 from kgreckon.query import (
     SEVEN,
-    And,
     Batch,
     Entity,
     Number,
@@ -42,6 +42,7 @@ from kgreckon.training.evaluating import device_for, load
 from kgreckon.training.run_folder import Run
 
 COVERAGE = 0.9  # of an estimate's interval
+_LEAST_EXPECTED = 0.01  # numbers that are not observed, below which there is no estimate of them
 
 
 class Only(StrEnum):
@@ -72,6 +73,7 @@ class Estimate:
     low: float
     high: float
     unit: str
+    expected: float  # how many such numbers are to be expected; below 1, the chance that there is one
     coverage: float = COVERAGE
 
 
@@ -114,6 +116,8 @@ class Ranking:
 
     def best(self, limit: int, only: Only | None = None) -> list[int]:
         """The candidates from the best on: what is proved comes first, a tie by its id, and nothing impossible."""
+        if limit < 0:
+            raise UserError(f"limit must not be negative, but is {limit}")
         order = self.scores.astype(np.float64)
         order[self.proved] = 0 if only is Only.INFERRED else 2 + order[self.proved]  # no score is above 1
         if only is Only.OBSERVED:
@@ -153,8 +157,14 @@ class Answerer:
     def _exact(self) -> Answerer:
         return Answerer.exact(self.graph)
 
-    def ask(self, query: Query | str, limit: int = 10, only: Only | None = None) -> Answers:
-        """The best answers to a query, or to one written in the paper's notation or in SPARQL."""
+    def ask(self, query: Query | str, limit: int = 10, only: Only | str | None = None) -> Answers:
+        """The best answers to a query, or to one written in the paper's notation or in SPARQL.
+
+        `only` may be "observed" or "inferred".
+        """
+        if only is not None and only not in set(Only):
+            raise UserError(f"only cannot be {only!r}: choose {' or '.join(Only)}")
+        only = None if only is None else Only(only)
         asked, own_limit = self._read(query)
         return self.best(self.rank(asked), limit if own_limit is None else min(limit, own_limit), only)
 
@@ -191,7 +201,7 @@ class Answerer:
         return Answers(write(ranking.query, names), sentence(ranking.query, names), len(proved), found, estimate)
 
     def explain(self, query: Query | str, answer: int) -> list[str]:
-        """Why: the facts of the likeliest proof; from a neural model, which conditions the graph proves."""
+        """Why: the facts of the likeliest proof; from a neural model, which steps the graph states and which not."""
         return self.explain_all(query, [answer])[0]
 
     def explain_all(self, query: Query | str, answers: Sequence[int], pause: Pause | None = None) -> list[list[str]]:
@@ -207,13 +217,8 @@ class Answerer:
         proved = set(ask_exactly(self.graph, query, pause=pause).tolist())
         certain = [answer for answer in answers if answer in proved]
         proofs = dict(zip(certain, self._exact.explain_all(query, certain, pause), strict=True)) if certain else {}
-        parts = query.parts if isinstance(query, And) else (query,)
-        holding = [(sentence(part, names), set(ask_exactly(self.graph, part, pause=pause).tolist())) for part in parts]
-        return [
-            proofs.get(answer)
-            or [f"{words} ({'observed' if answer in known else 'missing'})" for words, known in holding]
-            for answer in answers
-        ]
+        steps = Steps(self.graph, lambda part, member: self._exact.explain_all(part, [member], pause)[0], pause)
+        return [proofs[answer] if answer in proofs else steps.lines(query, answer) for answer in answers]
 
     def _read(self, query: Query | str) -> tuple[Query, int | None]:
         return read_query(query, self.graph.vocabulary) if isinstance(query, str) else (query, None)
@@ -242,12 +247,16 @@ class Answerer:
             if len(proved) or not isinstance(self.model.facts, PredictedFacts):
                 return None
             own = predict(self.model.facts, asked.of.entity, asked.attribute, COVERAGE)
-            return Estimate(own.estimate, own.low, own.high, own.unit)
+            return Estimate(own.estimate, own.low, own.high, own.unit, own.has_it)
         mass = ranking.scores.astype(np.float64)
         mass[proved] = 0
+        if isinstance(asked, ValueOf):  # other attributes may have the same unit
+            stated = self.graph.attribute_facts.targets[self.graph.attribute_facts.labels == asked.attribute]
+            mass[: stated.min(initial=len(mass))] = 0
+            mass[stated.max(initial=-1) + 1 :] = 0
         starts = self.graph.values.unit_starts
         by_unit = np.add.reduceat(mass, starts[:-1]) if len(starts) > 1 else np.zeros(0)
-        if not len(by_unit) or by_unit.max() <= 1e-6:
+        if not len(by_unit) or by_unit.max() < _LEAST_EXPECTED:
             return None
         unit = int(by_unit.argmax())
         rows = slice(int(starts[unit]), int(starts[unit + 1]))
@@ -256,4 +265,4 @@ class Answerer:
             float(self.graph.values.numbers[rows][min(int(np.searchsorted(below, share)), len(below) - 1)])
             for share in ((1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2)
         )
-        return Estimate(middle, low, high, self.graph.values.units[unit])
+        return Estimate(middle, low, high, self.graph.values.units[unit], float(by_unit[unit]))

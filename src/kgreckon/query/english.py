@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
 from kgreckon.query.algebra import (
@@ -29,6 +30,8 @@ _ORDERS = {
     Order.AT_MOST: "at most",
     Order.AT_LEAST: "at least",
 }
+_SOMETHING, _COMMA = "something that", ", and "
+_BRACKETS = re.compile(r"\[[^][]*\]")
 _FACTORS = {2.0: " twice", 3.0: " three times"}
 
 
@@ -53,15 +56,16 @@ class _Writer:
             case Follow(relation, of) if not relation & 1:
                 verb = self.vocabulary.relation_phrase(relation)
                 if verb is None:
-                    return f"the {self.vocabulary.relation_label(relation)} of {self.phrase(of, 'something that')}"
-                return f"what {self.phrase(of, 'something that')} {verb}"
+                    return f"the {self.vocabulary.relation_label(relation)} of {self.phrase(of, _SOMETHING)}"
+                return f"what {self.phrase(of, _SOMETHING)} {verb}"
             case ValueOf(attribute, of):
-                return f"the {self.vocabulary.attribute_label(attribute)} of {self.phrase(of, 'something that')}"
+                return f"the {self.vocabulary.attribute_label(attribute)} of {self.phrase(of, _SOMETHING)}"
             case Compare(comparison, of):
                 return f"a number {self.comparison(comparison, of)}"
             case Or(parts) if not all(_is_condition(part) for part in parts):
                 return " or ".join(self.phrase(part, subject) for part in parts)
-        return f"{subject} {self.condition(query)}"
+        text = self.condition(query)
+        return f"{subject} [{text}]" if subject == _SOMETHING and _COMMA in text else f"{subject} {text}"
 
     def condition(self, query: Query) -> str:
         """What is true of a member of the set, as a verb phrase."""
@@ -69,18 +73,19 @@ class _Writer:
             case Follow(relation, of) if relation & 1:
                 verb = self.vocabulary.relation_phrase(relation)
                 if verb is None:
-                    return f"has {self.vocabulary.relation_label(relation)} {self.phrase(of, 'something that')}"
-                return _joined(verb, self.phrase(of, "something that"))
+                    return f"has {self.vocabulary.relation_label(relation)} {self.phrase(of, _SOMETHING)}"
+                return _joined(verb, self.phrase(of, _SOMETHING))
             case HavingValue(attribute, of):
                 return f"{_joined('has a', self.vocabulary.attribute_label(attribute))} {self.value(of)}"
             case And(parts):
-                return " and ".join(self.nested(part) for part in parts)
+                texts = [self.nested(part) for part in parts]
+                return (_COMMA if any(map(_is_open, texts[:-1])) else " and ").join(texts)
             case Or(parts):
                 return "either " + " or ".join(self.nested(part) for part in parts)
             case Not(of):
                 return f"is not [{self.phrase(of, 'whatever')}]"
             case Entity() | Number() | Follow() | ValueOf() | Compare():
-                return f"is {self.phrase(query, 'something that')}"
+                return f"is {self.phrase(query, _SOMETHING)}"
         assert_never(query)
 
     def nested(self, query: Query) -> str:
@@ -99,10 +104,10 @@ class _Writer:
                 return " or ".join(f"[{self.value(part)}]" for part in parts)
             case Not(of):
                 return f"not [{self.value(of)}]"
-        return f"of {self.phrase(query, 'something that')}"
+        return f"of {self.phrase(query, _SOMETHING)}"
 
     def comparison(self, comparison: Comparison, of: Query) -> str:
-        return _compared(comparison, f" {self.phrase(of, 'something that')}")
+        return _compared(comparison, f" {self.phrase(of, _SOMETHING)}")
 
     def number(self, number: Number) -> str:
         text = self.vocabulary.write_number(number)
@@ -133,6 +138,13 @@ def _compared(comparison: Comparison, other: str) -> str:
 def _joined(words: str, noun: str) -> str:
     """The words and the noun after them, with `an` for `a` where it sounds so."""
     return f"{words}{'n' if words.endswith(' a') and noun[:1].lower() in 'aeio' else ''} {noun}"
+
+
+def _is_open(text: str) -> bool:
+    """Whether the words end inside a clause, which an `and` would seem to go on with."""
+    while (outside := _BRACKETS.sub("", text)) != text:
+        text = outside
+    return _SOMETHING in text
 
 
 def _is_condition(query: Query) -> bool:

@@ -8,7 +8,8 @@ from kgreckon.query.algebra import Query
 from kgreckon.query.paper import parse as parse_paper
 from kgreckon.query.vocabulary import Vocabulary
 
-_BEGINS_LIKE_SPARQL = re.compile(r"\s*(#.*\n\s*)*(SELECT|PREFIX|BASE)\b", re.IGNORECASE)
+_FIRST_WORDS = "SELECT|PREFIX|BASE|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|CREATE|DROP|COPY|MOVE|ADD|WITH"
+_BEGINS_LIKE_SPARQL = re.compile(rf"\s*(#.*\n\s*)*({_FIRST_WORDS})\b", re.IGNORECASE)
 
 
 def is_sparql(text: str) -> bool:

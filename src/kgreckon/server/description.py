@@ -135,6 +135,7 @@ def _schemas(limits: Limits) -> dict[str, Schema]:
             log=_TRUTH,
             low=_NUMBER_OR_NONE,
             high=_NUMBER_OR_NONE,
+            excluded=_TRUTH,
             answers={"oneOf": [_list(_NUMBER), {"type": "null"}]},
         ),
         "Answers": _object(
@@ -145,7 +146,7 @@ def _schemas(limits: Limits) -> dict[str, Schema]:
             estimate={
                 "oneOf": [
                     {"type": "null"},
-                    _object(value=_NUMBER, low=_NUMBER, high=_NUMBER, unit=_TEXT, coverage=_NUMBER),
+                    _object(value=_NUMBER, low=_NUMBER, high=_NUMBER, unit=_TEXT, expected=_NUMBER, coverage=_NUMBER),
                 ]
             },
             distributions=_list(_refer("Distribution")),

@@ -26,7 +26,7 @@ from kgreckon.query import (
     Query,
     ValueOf,
 )
-from kgreckon.query.algebra import nodes
+from kgreckon.query.algebra import children
 from kgreckon.server.catalogue import Catalogue
 
 _BINS = 40
@@ -56,10 +56,11 @@ EMPTY = Interval(math.inf, -math.inf)
 def distributions(catalogue: Catalogue, ranking: Ranking, pause: Pause) -> list[dict[str, Any]]:
     """A histogram for each attribute that the question bounds by a comparison, and one of the answers if numbers."""
     graph, found = catalogue.graph, []
-    for node in _bounded(ranking.query):
+    for node, denied in _bounded(ranking.query):
         unit = graph.vocabulary.attribute_unit(node.attribute)
         allowed = interval(graph, node.of, unit, pause)
-        found.append(_described(catalogue, node.attribute) | {"low": _end(allowed.low), "high": _end(allowed.high)})
+        ends = {"low": _end(allowed.low), "high": _end(allowed.high), "excluded": denied}
+        found.append(_described(catalogue, node.attribute) | ends)
         if len(found) == _MOST:
             break
     if isinstance(ranking.sort, NumberSort):
@@ -67,10 +68,12 @@ def distributions(catalogue: Catalogue, ranking: Ranking, pause: Pause) -> list[
     return found
 
 
-def _bounded(query: Query) -> Iterator[HavingValue]:
-    for node in nodes(query):
-        if isinstance(node, HavingValue) and any(isinstance(below, Compare) for below in _numbers_below(node.of)):
-            yield node
+def _bounded(query: Query, denied: bool = False) -> Iterator[tuple[HavingValue, bool]]:
+    """Conditions that bound an attribute, and whether what they bound is to be left out."""
+    if isinstance(query, HavingValue) and any(isinstance(below, Compare) for below in _numbers_below(query.of)):
+        yield query, denied
+    for child in children(query):
+        yield from _bounded(child, denied != isinstance(query, Not))
 
 
 def _numbers_below(query: Query) -> Iterator[Query]:
@@ -180,7 +183,7 @@ def _of_answers(catalogue: Catalogue, ranking: Ranking) -> list[dict[str, Any]]:
         edges = np.array(shown["edges"])
         place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
         mass = np.bincount(place, weights=scores, minlength=len(edges) - 1)
-        found.append(shown | {"low": None, "high": None, "answers": mass.tolist()})
+        found.append(shown | {"low": None, "high": None, "excluded": False, "answers": mass.tolist()})
     return found[:_MOST]
 
 

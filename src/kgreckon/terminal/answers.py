@@ -22,12 +22,18 @@ def print_ranked(found: Answers, reasons: Sequence[Sequence[str]], out: Console)
         title = f"{found.observed:,} observed; the {len(rows)} best"
         print_table(out, title, ("answer", "score", "known"), rows)
     else:
-        out.print("nothing is observed, and no answer is likely" if not found.observed else "no other answer is likely")
+        observed = f"{found.observed:,} observed, none shown" if found.observed else "nothing is observed"
+        out.print(observed if found.observed else f"{observed}, and no answer is likely")
     if found.estimate is not None:
         each = found.estimate
         low, middle, high = (measured(number, each.unit) for number in (each.low, each.value, each.high))
-        interval = f"between {low} and {high} with a probability of {each.coverage:.0%}"
-        out.print(f"one that is not observed: about {middle} {each.unit}, {interval}", soft_wrap=True)
+        if each.expected <= 1:
+            sure = "" if each.expected >= 1 else f", if there is one (probability {each.expected:.2g})"
+            interval = f"between {low} and {high} with a probability of {each.coverage:.0%}"
+            out.print(f"one that is not observed{sure}: about {middle} {each.unit}, {interval}", soft_wrap=True)
+        else:
+            spread = f"half of them below {middle} {each.unit}, {each.coverage:.0%} between {low} and {high}"
+            out.print(f"some {each.expected:.0f} that are not observed are to be expected: {spread}", soft_wrap=True)
     for answer, reason in zip(found.answers, reasons, strict=False):
         print_reason(answer.label, reason, out)
 

@@ -69,6 +69,13 @@ _CLAUSES = {
 }
 
 
+_UPDATE = re.compile(
+    r"\s*(?:(?:#[^\n]*\n|PREFIX\s+[^\s:]*:\s*<[^>]*>|BASE\s*<[^>]*>)\s*)*"
+    r"(INSERT|DELETE|LOAD|CLEAR|CREATE|DROP|COPY|MOVE|ADD|WITH)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True)
 class Select:
     """A SELECT: its variable, its pattern, the most answers it asks for, and all that it selects in order."""
@@ -85,6 +92,8 @@ def read(text: str, tokens: int = MAX_TOKENS) -> Select:
         raise UserError(f"a SPARQL query may have at most {MAX_LENGTH:,} characters, not {len(text):,}")
     text = _unescaped(text)
     _check_size(text, tokens)
+    if update := _UPDATE.match(text):
+        raise UserError(f"{update[1].upper()} is not supported: a question changes nothing, write a SELECT")
     prologue, query = _tree(text)
     prefixes = {"": NAMESPACE, "xsd": _XSD, "rdf": _RDF}
     for declaration in prologue:

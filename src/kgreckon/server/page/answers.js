@@ -84,10 +84,11 @@ function item(query, answer, isNumber, whole) {
   );
 }
 
-function summary(answers, { observed, seconds }, isExact, only, isCut) {
+function summary(answers, { observed, seconds }, isExact, only, isCut, hasMore) {
   const time = `(${Math.max(1, Math.round(1000 * seconds))} ms)`;
   if (only === "inferred") {
-    const others = answers.length ? `${counted(answers.length, "other")} inferred` : "no other is likely";
+    const shown = hasMore ? `the ${answers.length} likeliest others` : counted(answers.length, "other");
+    const others = answers.length ? `${shown} inferred` : "no other is likely";
     return `The graph proves ${counted(observed, "answer")}; ${others} ${time}.`;
   }
   const known = answers.filter((answer) => answer.observed).length;
@@ -97,18 +98,29 @@ function summary(answers, { observed, seconds }, isExact, only, isCut) {
   const first = known < observed ? `; the first ${known} are shown` : "";
   const proved = observed ? `The graph proves ${counted(observed, "answer")}${first}` : "The graph proves no answer";
   const unlikely = isExact || only || first || isCut ? "" : ", and no other is likely";
-  const more = inferred ? `; ${inferred} more ${inferred === 1 ? "is" : "are"} inferred` : unlikely;
+  const others = `${inferred}${observed ? " more" : ""} ${inferred === 1 ? "is" : "are"} inferred`;
+  const likeliest = `the ${inferred === 1 ? "likeliest other is" : `${inferred} likeliest others are`} shown`;
+  const more = inferred ? `; ${hasMore ? likeliest : others}` : unlikely;
   return `${proved}${more} ${time}.`;
 }
 
-function estimateCard({ value, low, high, unit, coverage }) {
+/** Where the numbers lie that the graph does not prove: one, if there is one, or several. */
+function estimateCard({ value, low, high, unit, expected, coverage }) {
   const interval = `between ${measured(low, unit)} and ${measured(high, unit)}`;
+  const one = expected <= 1;
+  const heading = one ? `about ${withUnit(value, unit)}` : `some ${Math.round(expected)} more`;
+  const chance = expected < 1 ? `if there is one that is not stated (${percent(expected)}); ` : "";
+  const spread = `half of them below ${withUnit(value, unit)}, ${Math.round(100 * coverage)} % ${interval}`;
   return element(
     "p",
     { class: "estimate" },
-    element("strong", {}, `about ${withUnit(value, unit)}`),
+    element("strong", {}, heading),
     element("span", { class: "badge" }, "inferred"),
-    element("span", { class: "quiet" }, `${interval} with a chance of ${Math.round(100 * coverage)} %`),
+    element(
+      "span",
+      { class: "quiet" },
+      one ? `${chance}${interval} with a chance of ${Math.round(100 * coverage)} %` : spread,
+    ),
   );
 }
 
@@ -126,7 +138,7 @@ export async function showAnswers(found, info, only, limit) {
   const whole = areProbabilities ? 1 : Math.max(...answers.map(({ score }) => score), 1e-12);
   markStale(false);
   part("answers-problem").replaceChildren();
-  part("status").textContent = summary(answers, found, info.model === "exact", only, isCut);
+  part("status").textContent = summary(answers, found, info.model === "exact", only, isCut, hasMore);
   part("only").hidden = info.model === "exact";
   part("answers").replaceChildren(...answers.map((answer) => item(found.paper, answer, isNumber, whole)));
   part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));

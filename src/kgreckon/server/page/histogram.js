@@ -151,7 +151,7 @@ export function histogram(distribution, estimate = null) {
       {},
       element("strong", {}, distribution.label),
       element("span", {}, about),
-      allowed && element("span", { class: "key range-key" }, `asked for: ${allowed}`),
+      allowed && element("span", { class: "key range-key" }, `${distribution.excluded ? "left out" : "asked for"}: ${allowed}`),
       distribution.answers && element("span", { class: "key answer-key" }, "where the answers are"),
     ),
     area,

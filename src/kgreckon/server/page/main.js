@@ -92,6 +92,7 @@ async function ask(limit = FIRST) {
     const found = await api.ask(question.asked, beyond, only);
     if (turn !== asking) return;
     answered = found.paper;
+    document.title = `${found.words} · kgreckon`;
     if (version === question.turn) {
       question.canonical = found.paper; // unless it was edited while the server thought
       remember(found.paper, true);
@@ -123,6 +124,7 @@ async function showMore(limit) {
 
 /** Take over a question from a link or an example, and ask it where it was asked before. */
 async function arrive(text, asked) {
+  document.querySelector("#only input").checked = true; // another question is asked for all of its answers
   asking += 1; // whatever is still being answered is not waited for any more
   if (part("results").getAttribute("aria-busy")) part("status").textContent = "";
   part("results").removeAttribute("aria-busy");
@@ -158,6 +160,7 @@ function showExamples(examples) {
           onclick: () => {
             chooseTab("tab-builder");
             arrive(query, true);
+            part("examples").querySelector("summary").focus(); // the button is folded away
           },
         },
         words,

@@ -126,7 +126,7 @@ export function showMap(figure, answers, places, open) {
     name,
   );
   figure.replaceChildren(
-    element("figcaption", {}, element("span", {}, "Where the answers are"), close.width < 360 ? toggle : null),
+    element("figcaption", {}, element("span", {}, "Where the listed answers are"), close.width < 360 ? toggle : null),
     area,
     key,
   );

@@ -81,7 +81,7 @@ def variants(reckoner: Reckoner) -> dict[str, Reckoner]:
         return Reckoner(facts.recalibrated(replace(fitted, **changes)), inference)
 
     parts = (facts.observed, facts.scorer, facts.expectations, facts.normalisers)
-    no_values = PredictedFacts(*parts, (), fitted)
+    no_values = PredictedFacts(*parts, (), fitted, evidence=facts.evidence)
     no_links = PredictedFacts(*parts, facts.attributes, fitted)
     no_links.tails = lambda heads, relations: None  # type: ignore[method-assign]
     return {
@@ -97,7 +97,7 @@ def variants(reckoner: Reckoner) -> dict[str, Reckoner]:
         ),
         "maximum instead of expectation": Reckoner(facts, replace(inference, expectation=False)),
         "without the one-valued rule": Reckoner(
-            PredictedFacts(*parts, facts.attributes, fitted, one_valued_rule=False), inference
+            PredictedFacts(*parts, facts.attributes, fitted, one_valued_rule=False, evidence=facts.evidence), inference
         ),
         "without the regression": calibrated(value_regression=0.0, value_link=max(fitted.value_link, 0.7)),
         "only the regression": calibrated(value_link=0.0, value_back=0.0, value_regression=1.0),

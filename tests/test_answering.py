@@ -153,7 +153,7 @@ class TestSteps:
             (
                 "Bergen",
                 "(rap,(height),(np,(GreaterThan),(nv,(5 metres))))",
-                ["height of Bergen (missing)", "a number greater than 5 metres (observed)"],
+                ["height of Bergen: … (missing)", "a number greater than 5 metres (observed)"],
             ),
             ("Oslo", "(n,(rp,(^in),(e,(Norway))))", ["whatever is not [whatever has in Norway] (missing)"]),
         ],

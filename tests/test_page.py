@@ -600,6 +600,18 @@ def test_only_what_is_inferred_is_shown_on_demand(visit, proved):
     assert set(page.locator("#answers .name").all_inner_texts()) == proved(LARGE)
 
 
+def test_an_example_is_asked_for_all_its_answers_and_keeps_the_focus_on_the_page(visit):
+    page = visit(LARGE)
+    page.get_by_label("inferred", exact=True).check()
+    expect(page.locator("#answers .observed")).to_have_count(0)
+    summary = page.locator("#examples summary")
+    summary.click()
+    page.locator("#examples button").first.press("Enter")
+    expect(page.locator("#answers .observed").first).to_be_visible()
+    expect(page.get_by_label("all", exact=True)).to_be_checked()
+    expect(summary).to_be_focused()
+
+
 def test_a_link_reproduces_the_question_and_its_answers(visit, address, proved):
     page = visit(permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name=re.compile("^whatever is the capital of something that borders France")).click()

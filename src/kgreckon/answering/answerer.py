@@ -32,6 +32,7 @@ from kgreckon.query import (
     sentence,
     sort_of,
 )
+from kgreckon.query.english import number_words
 from kgreckon.query.paper import write
 from kgreckon.query.reading import read_query
 from kgreckon.reckoner import CertainFacts, Inference, ObservedFacts, PredictedFacts, Reckoner
@@ -101,8 +102,7 @@ def name_of(graph: KnowledgeGraph, query: Query, answer: int) -> str:
     """The readable name of an answer, or its number and unit."""
     if not isinstance(sort_of(query, graph.vocabulary), NumberSort):
         return graph.vocabulary.entity_label(answer)
-    number = Number(*graph.values.number_at(answer))
-    return f"{graph.vocabulary.write_number(number)} {number.unit}".strip()
+    return number_words(Number(*graph.values.number_at(answer)), graph.vocabulary)
 
 
 @dataclass(frozen=True)
@@ -214,10 +214,9 @@ class Answerer:
                 raise UserError(f"{answer} is not the id of an answer: there are {candidates:,} candidates")
         if isinstance(self.model, Reckoner):
             return [lines(reason, batch, names) for reason in explain_all(self.model, batch, answers, pause)]
-        proved = set(ask_exactly(self.graph, query, pause=pause).tolist())
-        certain = [answer for answer in answers if answer in proved]
-        proofs = dict(zip(certain, self._exact.explain_all(query, certain, pause), strict=True)) if certain else {}
         steps = Steps(self.graph, lambda part, member: self._exact.explain_all(part, [member], pause)[0], pause)
+        certain = [answer for answer in answers if answer in steps.proved(query)]
+        proofs = dict(zip(certain, self._exact.explain_all(query, certain, pause), strict=True)) if certain else {}
         return [proofs[answer] if answer in proofs else steps.lines(query, answer) for answer in answers]
 
     def _read(self, query: Query | str) -> tuple[Query, int | None]:
@@ -237,7 +236,7 @@ class Answerer:
         if not numbers:
             return Answer(place, names.entity_name(place), names.entity_label(place), score, observed)
         value, unit = self.graph.values.number_at(place)
-        label = f"{names.write_number(Number(value, unit))} {unit}".strip()
+        label = number_words(Number(value, unit), names)
         return Answer(place, label, label, score, observed, value, unit)
 
     def _estimate(self, ranking: Ranking) -> Estimate | None:

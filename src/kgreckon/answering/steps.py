@@ -9,7 +9,7 @@ import numpy as np
 from kgreckon.exact import ask
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.query import And, Compare, Entity, Follow, HavingValue, Not, Number, Or, Pause, Query, ValueOf, sentence
-from kgreckon.query.english import compared_with
+from kgreckon.query.english import compared_with, fact_words, number_words, value_words
 
 _WAYS = 8  # that are looked at where a step leads on to several
 
@@ -28,7 +28,7 @@ class Steps:
 
     def lines(self, query: Query, answer: int) -> list[str]:
         """Each step in words, observed or missing."""
-        if answer in self._exactly(query):
+        if answer in self.proved(query):
             return self.proof(query, answer)
         match query:
             case Entity(entity):
@@ -59,13 +59,14 @@ class Steps:
         if isinstance(of, Entity):
             return [f"{said(of.entity)} (missing)"]
         if not len(sources):
-            rest = "observed" if self._exactly(of) else "missing"
+            rest = "observed" if self.proved(of) else "missing"
             return [f"{said(None)} (missing)", f"{sentence(of, self.names)} ({rest})"]
-        known = self._exactly(of)
+        known = self.proved(of)
         good = [source for source in sources.tolist() if source in known] or sources[:_WAYS].tolist()
         return _fewest([f"{said(source)} (observed)", *self.lines(of, source)] for source in good[:_WAYS])
 
-    def _exactly(self, query: Query) -> frozenset[int]:
+    def proved(self, query: Query) -> frozenset[int]:
+        """The answers that the graph proves."""
         if query not in self._known:
             self._known[query] = frozenset(ask(self.graph, query, pause=self.pause).tolist())
         return self._known[query]
@@ -73,19 +74,16 @@ class Steps:
     # -------------------------------------------------------------------------------------------------- in words
 
     def _fact(self, source: int | None, relation: int, target: int) -> str:
-        ends = ["…" if source is None else self.names.entity_label(source), self.names.entity_label(target)]
-        head, tail = ends if relation % 2 == 0 else reversed(ends)
-        return f"{head} — {self.names.relation_label(relation)} → {tail}"
+        return fact_words(self._name(source), relation, self._name(target), self.names)
 
     def _value(self, attribute: int, entity: int | None, row: int | None) -> str:
-        holder = "…" if entity is None else self.names.entity_label(entity)
-        return f"{self.names.attribute_label(attribute)} of {holder}" + (
-            "" if row is None else f": {self._number(row)}"
-        )
+        return value_words(attribute, self._name(entity), "…" if row is None else self._number(row), self.names)
+
+    def _name(self, entity: int | None) -> str:
+        return "…" if entity is None else self.names.entity_label(entity)
 
     def _number(self, row: int) -> str:
-        number = Number(*self.graph.values.number_at(row))
-        return f"{self.names.write_number(number)} {number.unit}".strip()
+        return number_words(Number(*self.graph.values.number_at(row)), self.names)
 
     def _described(self, query: Query) -> str:
         return sentence(query, self.names).replace("whatever", "something that", 1)

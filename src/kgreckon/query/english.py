@@ -119,6 +119,22 @@ def compared_with(comparison: Comparison, other: str) -> str:
     return _compared(comparison, f" {other}")
 
 
+def number_words(number: Number, vocabulary: Vocabulary) -> str:
+    """A number and its unit."""
+    return f"{vocabulary.write_number(number)} {number.unit}".strip()
+
+
+def fact_words(source: str, relation: int, target: str, vocabulary: Vocabulary) -> str:
+    """A step along a relation, in the direction in which facts are stated: `Sapporo — in country → Japan`."""
+    head, tail = (source, target) if relation % 2 == 0 else (target, source)
+    return f"{head} — {vocabulary.relation_label(relation)} → {tail}"
+
+
+def value_words(attribute: int, entity: str, number: str, vocabulary: Vocabulary) -> str:
+    """A value of an entity: `latitude of Naha: 26.213 degrees`."""
+    return f"{vocabulary.attribute_label(attribute)} of {entity}: {number}"
+
+
 def comparison_label(comparison: Comparison) -> str:
     """The comparison without what is compared with, whose place is marked where words follow: `at most … plus 3`."""
     return _compared(comparison, " …" if comparison.offset else "")

@@ -19,7 +19,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.exact.comparing import compared_ranges
 from kgreckon.query import Batch, Number, Operator, Pause, interpret
-from kgreckon.query.english import compared_with
+from kgreckon.query.english import compared_with, fact_words, number_words, value_words
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
 from kgreckon.reckoner.observed import LabelledEdges
@@ -130,18 +130,15 @@ def _said(fact: Fact, batch: Batch, names: Vocabulary) -> list[str]:
 
     def number(row: int) -> str:
         size = len(names.values)
-        found = Number(*names.values.number_at(row)) if row < size else batch.literals[row - size]
-        return f"{names.write_number(found)} {found.unit}".strip()
+        return number_words(Number(*names.values.number_at(row)) if row < size else batch.literals[row - size], names)
 
     match fact.operator:
         case Operator.FOLLOW:
-            ends = [names.entity_label(each) for each in (fact.source, fact.target)]
-            head, tail = ends if fact.label % 2 == 0 else reversed(ends)
-            text = f"{head} — {names.relation_label(fact.label)} → {tail}"
+            text = fact_words(names.entity_label(fact.source), fact.label, names.entity_label(fact.target), names)
         case Operator.VALUE_OF:
-            text = f"{names.attribute_label(fact.label)} of {names.entity_label(fact.source)}: {number(fact.target)}"
+            text = value_words(fact.label, names.entity_label(fact.source), number(fact.target), names)
         case Operator.HAVING_VALUE:
-            text = f"{names.attribute_label(fact.label)} of {names.entity_label(fact.target)}: {number(fact.source)}"
+            text = value_words(fact.label, names.entity_label(fact.target), number(fact.source), names)
             text += " or another of the set" if fact.how is How.PREDICTED else ""
         case Operator.COMPARE:
             text = f"{number(fact.target)} is {compared_with(batch.comparisons[fact.label], number(fact.source))}"

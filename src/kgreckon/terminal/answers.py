@@ -22,8 +22,8 @@ def print_ranked(found: Answers, reasons: Sequence[Sequence[str]], out: Console)
         title = f"{found.observed:,} observed; the {len(rows)} best"
         print_table(out, title, ("answer", "score", "known"), rows)
     else:
-        observed = f"{found.observed:,} observed, none shown" if found.observed else "nothing is observed"
-        out.print(observed if found.observed else f"{observed}, and no answer is likely")
+        nothing = "nothing is observed, and no answer is likely"
+        out.print(f"{found.observed:,} observed, none shown" if found.observed else nothing)
     if found.estimate is not None:
         each = found.estimate
         low, middle, high = (measured(number, each.unit) for number in (each.low, each.value, each.high))

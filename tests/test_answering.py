@@ -77,6 +77,14 @@ def test_an_answer_for_a_number_has_a_unit_and_an_estimate(answerer):
         assert found.estimate is not None and found.estimate.unit == "metres"
 
 
+def test_a_number_that_is_stated_needs_no_estimate(answerer, small):
+    names, facts = small.graph.vocabulary, small.graph.attribute_facts
+    for entity, attribute in zip(facts.sources[:20].tolist(), facts.labels[:20].tolist(), strict=True):
+        asked = f"(ap,({names.attribute_name(attribute)}),(e,({names.entity_name(entity)})))"
+        found = answerer.ask(asked)
+        assert found.observed and found.estimate is None
+
+
 def test_a_number_of_one_entity_is_its_prediction(reckoner_run, small):
     answerer = Answerer.open(reckoner_run, device="cpu")
     names, stated = small.graph.vocabulary, small.graph.values_of

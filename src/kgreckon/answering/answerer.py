@@ -242,11 +242,14 @@ class Answerer:
     def _estimate(self, ranking: Ranking) -> Estimate | None:
         """The middle of what is left to the values that are not observed, within the likeliest unit."""
         asked, proved = ranking.query, ranking.proved
-        if isinstance(asked, ValueOf) and isinstance(asked.of, Entity) and isinstance(self.model, Reckoner):
-            if len(proved) or not isinstance(self.model.facts, PredictedFacts):
+        if isinstance(asked, ValueOf) and isinstance(asked.of, Entity):
+            if len(proved):  # an entity has one value
                 return None
-            own = predict(self.model.facts, asked.of.entity, asked.attribute, COVERAGE)
-            return Estimate(own.estimate, own.low, own.high, own.unit, own.has_it)
+            if isinstance(self.model, Reckoner):
+                if not isinstance(self.model.facts, PredictedFacts):
+                    return None
+                own = predict(self.model.facts, asked.of.entity, asked.attribute, COVERAGE)
+                return Estimate(own.estimate, own.low, own.high, own.unit, own.has_it)
         mass = ranking.scores.astype(np.float64)
         mass[proved] = 0
         if isinstance(asked, ValueOf):  # other attributes may have the same unit

@@ -84,14 +84,25 @@ def variants(reckoner: Reckoner) -> dict[str, Reckoner]:
     no_values = PredictedFacts(*parts, (), fitted, evidence=facts.evidence)
     no_links = PredictedFacts(*parts, facts.attributes, fitted)
     no_links.tails = lambda heads, relations: None  # type: ignore[method-assign]
+    rules = {"without rules": calibrated(rules=0.0)} if len(facts.evidence) else {}
     return {
         "as trained": reckoner,
+        **rules,
         "no predicted values": Reckoner(no_values, inference),
         "no predicted relations": Reckoner(no_links, inference),
         "calibration of the defaults": Reckoner(facts.recalibrated(Calibration()), inference),
         "no calibration: all weights 1": Reckoner(
             facts.recalibrated(
-                Calibration(1.0, 0.0, hidden=1.0, existence=1.0, value_link=1.0, value_back=0.0, value_regression=1.0)
+                Calibration(
+                    forward=1.0,
+                    backward=0.0,
+                    hidden=1.0,
+                    existence=1.0,
+                    rules=1.0,
+                    value_link=1.0,
+                    value_back=0.0,
+                    value_regression=1.0,
+                )
             ),
             inference,
         ),

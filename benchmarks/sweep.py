@@ -79,7 +79,8 @@ def main() -> None:
             if numbers == "baseline" and "value_loss" in change:
                 continue
             start = perf_counter()
-            model = trained(benchmark, queries, RunSettings.choose({**fixed, "numbers": numbers, **change}))
+            settings = RunSettings.choose({**fixed, "numbers": numbers, **change})
+            model = trained(benchmark, queries, settings)
             found = evaluate_scores(model.answer, validation)
             parts = found.as_json()
             entities, numbers_too = parts["entity_targets"], parts["number_targets"]["all"]
@@ -97,7 +98,7 @@ def main() -> None:
                 "model": arguments.model,
                 "numbers": numbers,
                 "change": change,
-                "steps": arguments.steps,
+                "steps": settings.training.steps,
                 "validation_mrr": found.mean_mrr(),
                 "seconds": round(seconds, 1),
             }

@@ -17,7 +17,7 @@ from kgreckon.reckoner.rules import foretell, mine_rules
 from random_graph import random_graph
 
 CPU = torch.device("cpu")
-PSEUDO, LEAST_CONFIDENCE = 5, 0.005
+PSEUDO, LEAST_CONFIDENCE = 5, 0.03
 
 
 def edges_of(graph):
@@ -67,7 +67,7 @@ def test_rules_are_those_of_a_plain_count(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_foretold_is_what_each_rule_says_once(seed):
+def test_what_is_foretold_is_what_the_most_trusted_rule_says(seed):
     graph = random_graph(seed, entities=40, facts=150)
     labels, heads = map(
         np.array, zip(*product(range(2 * len(graph.relations)), range(len(graph.entities))), strict=True)
@@ -75,15 +75,39 @@ def test_what_is_foretold_is_what_each_rule_says_once(seed):
     told = foretell(graph, mine_rules(graph), labels, heads)
     edges, rules = edges_of(graph), plain_rules(graph)
     reached = {(body, head, tail) for body, head, tail in bodies_of(edges)}
-    doubt = {}
+    best = {}
     for (label, body), confidence in rules.items():
         for own, head, tail in reached:
             if own == body and head != tail and (head, label, tail) not in edges:
-                doubt[label, head, tail] = doubt.get((label, head, tail), 1) * (1 - confidence)
+                best[label, head, tail] = max(best.get((label, head, tail), 0), confidence)
     rows = list(zip(told.labels.tolist(), told.heads.tolist(), told.tails.tolist(), strict=True))
-    assert len(set(rows)) == len(rows) and set(rows) == doubt.keys()
-    chances = np.array([1 - doubt[row] for row in rows])
-    np.testing.assert_allclose(told.chances, chances, rtol=1e-5)
+    assert len(set(rows)) == len(rows) and set(rows) == best.keys()
+    np.testing.assert_allclose(told.chances, [best[row] for row in rows], rtol=1e-5)
+
+
+def test_a_rule_that_says_too_much_is_not_heard():
+    """Of all that a rule says nothing or everything counts; what a more trusted one says stays."""
+    builder = GraphBuilder()
+    for person in range(30):
+        builder.add_fact(f"person{person}", "lives_in", "town")
+        builder.add_fact(f"person{person}", "in_land", "land")
+        for number in range(80):
+            builder.add_fact(f"person{person}", "saw", f"film{number}")
+            if person and number < 60:
+                builder.add_fact(f"person{person}", "liked", f"film{number}")
+    builder.add_fact("town", "in", "land")
+    graph = builder.build()
+    names = graph.vocabulary
+    head = np.array([names.entity_id("person0")])
+    assert len(foretell(graph, mine_rules(graph), np.array([names.relation_id("liked")]), head).tails) == 0
+    builder.add_fact("person0", "reviewed", "film1")
+    for person in range(1, 30):
+        builder.add_fact(f"person{person}", "reviewed", "film2")
+    graph = builder.build()
+    names = graph.vocabulary
+    head = np.array([names.entity_id("person0")])
+    told = foretell(graph, mine_rules(graph), np.array([names.relation_id("liked")]), head)
+    assert [graph.entities.label(tail) for tail in told.tails.tolist()] == ["film1"]
 
 
 def test_a_rule_finds_the_fact_that_is_missing():
@@ -115,8 +139,9 @@ class TestEvidence:
     def test_a_row_is_still_a_softmax(self, parts):
         """Seen from the head alone, what is expected of a row is what its unobserved tails share."""
         observed, scorer, expectations, evidence = parts
-        sums = log_sums(observed, scorer, expectations, evidence)
-        calibration = Calibration(forward=1.0, backward=0.0, hidden=1e-4, existence=1e-4)  # far below the cap
+        sums = log_sums(observed, scorer, expectations, evidence, 0.7)
+        little = 1e-4  # far below the cap
+        calibration = Calibration(forward=1.0, backward=0.0, hidden=little, existence=little, rules=0.7)
         facts = PredictedFacts(observed, scorer, expectations, sums, [], calibration, evidence=evidence)
         heads = torch.arange(len(observed.graph.entities))
         relations = torch.zeros(len(heads), dtype=torch.long)
@@ -126,6 +151,22 @@ class TestEvidence:
         loops = likely.diagonal().clone()
         expected = expectations.relations(1e-4, 1e-4)[0]
         assert ((likely.sum(dim=1) - loops <= expected * 1.001) & (likely.sum(dim=1) >= expected * 0.9)).all()
+
+    def test_without_weight_it_is_as_if_nobody_spoke(self, parts):
+        observed, scorer, expectations, evidence = parts
+        sums = log_sums(observed, scorer, expectations)
+        plain = PredictedFacts(observed, scorer, expectations, sums, [], Calibration())
+        calibration = Calibration(rules=0.7)
+        sums = log_sums(observed, scorer, expectations, evidence, 0.7)
+        told = PredictedFacts(observed, scorer, expectations, sums, [], calibration, evidence=evidence)
+        heads, relations = torch.arange(len(observed.graph.entities))[None], torch.tensor([2])
+        assert not torch.allclose(told.tails(heads, relations), plain.tails(heads, relations))
+        silent = told.recalibrated(Calibration(rules=0.0)).tails(heads, relations)
+        torch.testing.assert_close(silent, plain.tails(heads, relations))
+        torch.testing.assert_close(
+            told.recalibrated(Calibration(rules=0.0)).recalibrated(calibration).tails(heads, relations),
+            told.tails(heads, relations),
+        )
 
     def test_it_is_added_from_both_sides_and_to_some_tails_alone(self, parts):
         observed, _, _, evidence = parts

@@ -83,7 +83,9 @@ class NumberReasoning(nn.Module):
         self.register_buffer("encoded", encoded, persistent=False)
         self.register_buffer("units", values.units, persistent=False)
         self.unit_embeddings = Embedding(num_units, dimension, generator)
-        self.learned = Embedding(len(encoded), dimension, generator) if learn_values else None
+        # A density that learns its points too would draw them all to one place, where every value is likely.
+        is_learned = learn_values and value_loss != "map"
+        self.learned = Embedding(len(encoded), dimension, generator) if is_learned else None
         self.attributes_in = Embedding(num_attributes, self.dimension, generator)
         self.attributes_out = Embedding(num_attributes, self.dimension, generator)
         self.comparisons = Embedding(num_comparisons, self.dimension, generator)

@@ -35,7 +35,9 @@ class ModelSettings:
     value_loss: str = field(
         default="softmax", metadata={"help": "The loss on numbers: the paper's map, or the released code's softmax."}
     )
-    learn_values: bool = field(default=True, metadata={"help": "Learn a vector for each value beside its encoding."})
+    learn_values: bool = field(
+        default=True, metadata={"help": "In the softmax form, learn a vector for each value beside its encoding."}
+    )
     type_prior: bool = field(default=True, metadata={"help": "The prior of θ given the unit, in the map loss."})
     entity_smoothing: float = field(default=0.1, metadata={"help": "Label smoothing over entities."})
     value_smoothing: float = field(default=0.3, metadata={"help": "Label smoothing over values."})

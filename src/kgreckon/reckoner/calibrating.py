@@ -12,6 +12,7 @@ from kgreckon.reckoner.predicted import PredictedFacts
 
 # What is tried, in this order; each line keeps what it found best before the next is tried.
 STEPS: tuple[tuple[dict[str, float], ...], ...] = (
+    tuple({"rules": value} for value in (0.0, 0.25, 0.5, 1.0)),
     tuple({"hidden": value} for value in (1.0, 2.0, 4.0, 8.0, 16.0)),
     tuple({"existence": value} for value in (0.1, 0.3, 1.0, 3.0)),
     tuple(

@@ -24,6 +24,9 @@ class Evidence:
     from_head: Tensor  # (facts,) float32
     from_tail: Tensor  # (facts,) float32
 
+    def __len__(self) -> int:
+        return len(self.from_head)
+
     @staticmethod
     def none(observed: ObservedFacts) -> Evidence:
         """Nobody says anything."""
@@ -68,7 +71,7 @@ class Evidence:
         self, scores: Tensor, labels: Tensor, heads: Tensor, to: slice, from_head: float, from_tail: float
     ) -> None:  # (n, tails), (n,), (n,)
         """Add what is said for each row's facts, from both sides with a weight, to the scores of some tails."""
-        if not len(self.from_head):
+        if not len(self) or not (from_head or from_tail):
             return
         row, fact = ragged_ranges(*self.facts.groups(labels, heads))
         first, last, _ = to.indices(self.facts.num_targets)

@@ -35,6 +35,7 @@ class Calibration:
     backward: float = 0.2  # and seen from its tail
     hidden: float = 4.0  # times the hidden facts to expect of an entity that has some of the label
     existence: float = 1.0  # times the odds of an entity that has none
+    rules: float = 0.5  # the weight of what rules say, beside the link predictor's score
     value_link: float = 0.7  # the weight of the link predictor, from entity to value, in a value's density
     value_back: float = 0.3  # and from value to entity
     value_regression: float = 0.5  # the weight of the regression
@@ -112,7 +113,7 @@ class Normalisers:
 class PredictedFacts:
     """A link predictor, what rules say, and attribute models over a graph's facts (kgreckon.reckoner.fuzzy.FactModel).
 
-    The normalisers are those of the scorer and the evidence, as `log_sums` computes them.
+    The normalisers are those of the scorer and the evidence with its weight, as `log_sums` computes them.
     """
 
     def __init__(
@@ -159,7 +160,8 @@ class PredictedFacts:
         asked += calibration.backward * scorer.of_head(scorer.labels[back.repeat_interleave(count)], nodes)
         scores = inner_products(asked, self._entities[to])
         rows = relations.repeat_interleave(count), heads.flatten()
-        self.evidence.add_to(scores, *rows, to, calibration.forward, calibration.backward)
+        forward, backward = calibration.rules * calibration.forward, calibration.rules * calibration.backward
+        self.evidence.add_to(scores, *rows, to, forward, backward)
         likely = scores.view(queries, count, -1)
         likely += calibration.forward * self.offsets[relations[:, None], heads][:, :, None]
         likely += calibration.backward * self.offsets[back, to][:, None]
@@ -179,11 +181,14 @@ class PredictedFacts:
 
     def recalibrated(self, calibration: Calibration) -> PredictedFacts:
         """The same with another calibration."""
+        normalisers = self.normalisers
+        if calibration.rules != self.calibration.rules and len(self.evidence):
+            normalisers = log_sums(self.observed, self.scorer, self.expectations, self.evidence, calibration.rules)
         other = PredictedFacts(
             self.observed,
             self.scorer,
             self.expectations,
-            self.normalisers,
+            normalisers,
             self.attributes,
             calibration,
             self.one_valued_rule,
@@ -270,9 +275,13 @@ def loop_shares(observed: ObservedFacts) -> Tensor:  # (relations in both direct
 
 @torch.no_grad()
 def log_sums(
-    observed: ObservedFacts, scorer: LinkScorer, expectations: Expectations, evidence: Evidence | None = None
+    observed: ObservedFacts,
+    scorer: LinkScorer,
+    expectations: Expectations,
+    evidence: Evidence | None = None,
+    weight: float = 1.0,
 ) -> Normalisers:
-    """The normalisers of a scorer and of what rules add to it.
+    """The normalisers of a scorer and of what rules add to it, with their weight.
 
     Infinity for relations and heads that are not expected to have hidden tails.
     """
@@ -285,7 +294,7 @@ def log_sums(
         head, relation = heads[first : first + size], relations[first : first + size]
         scores = inner_products(scorer.of_tail(scorer.nodes[head], scorer.labels[relation]), entities)
         if evidence is not None:
-            evidence.add_to(scores, relation, head, ALL, 1.0, 0.0)
+            evidence.add_to(scores, relation, head, ALL, weight, 0.0)
         row, edge = ragged_ranges(*observed.relations.groups(relation, head))
         scores[row, observed.relations.targets[edge]] = -torch.inf
         scores[torch.nonzero(loops[relation] == 0).T[0], head[loops[relation] == 0]] = -torch.inf

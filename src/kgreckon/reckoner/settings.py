@@ -20,7 +20,7 @@ class ReckonerSettings:
     learning_rate: float = field(default=0.1, metadata={"help": "Adagrad's learning rate."})
     regularisation: float = field(default=0.05, metadata={"help": "The weight of the nuclear 3-norm."})
     label_weight: float = field(default=0.05, metadata={"help": "The weight of predicting the relation of two ends."})
-    rules: bool = field(default=False, metadata={"help": "Ask rules of one and two steps beside the link predictor."})
+    rules: bool = field(default=True, metadata={"help": "Ask rules of one and two steps beside the link predictor."})
     heads: int = field(default=256, metadata={"help": "The most likely heads that predicted facts may start from."})
     calibrate: bool = field(default=True, metadata={"help": "Fit the calibration, or take that of the defaults."})
     validation_queries: int = field(default=500, metadata={"help": "Validation queries of each type to calibrate on."})

@@ -22,8 +22,13 @@ _BACKBONE: dict[str, dict[str, Any]] = {
     "query2box": {"steps": 15_000, "learning_rate": 0.008, "operator_rate": 0.125, "dropout": 0.1},
     "query2particles": {"steps": 12_000, "learning_rate": 0.004, "operator_rate": 0.25},
 }
-# More steps for the graph with the most facts.
-_STEPS: dict[str, dict[str, int]] = {"fb15k": {"gqe": 25_000, "query2box": 25_000, "query2particles": 15_000}}
+# What differs on a graph: more steps for the one with the most facts; where validation found that it pays, many more,
+# over which the rate falls from the first on.
+_LONG: dict[str, Any] = {"decay": 1.0, "validate_every": 10_000, "checkpoint_every": 10_000}
+_ON_GRAPH: dict[str, dict[str, dict[str, Any]]] = {
+    "fb15k": {"gqe": {"steps": 25_000}, "query2box": {"steps": 25_000}, "query2particles": {"steps": 15_000}},
+    "yago15k": {"gqe": {"steps": 50_000, **_LONG}, "query2box": {"steps": 50_000, **_LONG}},
+}
 # What validation chose for a graph, beside the reckoner's defaults.
 _RECKONER: dict[str, dict[str, Any]] = {"fb15k": {"epochs": 35, "regularisation": 0.01}}
 # One thing changed at a time, by what is to be seen.
@@ -69,8 +74,7 @@ def plans_for(
 
 
 def _neural(preset: str, model: str, numbers: str, changes: dict[str, Any]) -> Plan:
-    chosen = {**_NEURAL, **_BACKBONE[model]}
-    chosen["steps"] = _STEPS.get(preset, {}).get(model, chosen["steps"])
+    chosen = {**_NEURAL, **_BACKBONE[model], **_ON_GRAPH.get(preset, {}).get(model, {})}
     return Plan(f"{model}-{numbers}", {"model": model, "numbers": numbers, **chosen, **changes})
 
 

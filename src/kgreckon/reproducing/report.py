@@ -265,7 +265,8 @@ def _settings(results: list[Result]) -> list[Block]:
     rows = []
     for result in neural:
         model, training = result["settings"]["model"], result["settings"]["training"]
-        falling = f", falling over the last {training['decay']:.0%} of the steps" if training["decay"] else ""
+        over = "all steps" if training["decay"] == 1 else f"the last {training['decay']:.0%} of the steps"
+        falling = f", falling over {over}" if training["decay"] else ""
         rows.append([
             _name(result), f"{training['steps']:,}", training["batch_size"], model["dimension"],
             f"{training['learning_rate']}{falling}", f"{training['learning_rate'] * training['operator_rate']:.4g}",

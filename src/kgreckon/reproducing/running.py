@@ -20,6 +20,7 @@ from kgreckon.training import Run, is_run_folder
 
 TESTED = "test_metrics.json"
 _LOOK_EVERY = 0.2  # seconds
+_MOST_LOSSES = 400
 
 
 class Progress:
@@ -107,6 +108,18 @@ def _write_result(folder: Path, plan: Plan) -> float:
     return float(found["entity_targets"]["all"]["mrr"])
 
 
+def _learning_curve(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The losses, of many some hundred, and all validations."""
+    losses = sum("loss" in line for line in records)
+    stride = 1 + losses // _MOST_LOSSES
+    kept, seen = [], 0
+    for line in records:
+        seen += "loss" in line
+        if "validation_mrr" in line or ("loss" in line and seen % stride == 0):
+            kept.append(line)
+    return kept
+
+
 def result_of(place: Path) -> dict[str, Any]:
     """A run as plain data: settings, how long and where it was trained, its learning curve, and all its metrics."""
     if not is_run_folder(place) or not (place / TESTED).is_file():
@@ -123,7 +136,7 @@ def result_of(place: Path) -> dict[str, Any]:
         "train_seconds": round(sum(float(line["trained_seconds"]) for line in trained), 1),
         "device_name": trained[-1]["device"] if trained else "unknown",
         "torch": trained[-1]["torch"].split("+")[0] if trained else "unknown",
-        "records": [line for line in records if "loss" in line or "validation_mrr" in line],
+        "records": _learning_curve(records),
         **({"calibration": read_json(calibration)} if calibration.is_file() else {}),
         **tested,
     }

@@ -67,9 +67,10 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
         progress.stage("asking rules")
         evidence = Evidence.of_rules(observed, beliefs.expectations.relations(1.0, 1.0))
     progress.stage("normalising predicted facts")
-    normalisers = log_sums(observed, scorer, beliefs.expectations, evidence)
+    calibration = Calibration(rules=Calibration.rules if settings.rules else 0.0)
+    normalisers = log_sums(observed, scorer, beliefs.expectations, evidence, calibration.rules)
     parts = observed, scorer, beliefs.expectations, normalisers, beliefs.attributes
-    facts = PredictedFacts(*parts, Calibration(), evidence=evidence)
+    facts = PredictedFacts(*parts, calibration, evidence=evidence)
     queries = EvaluationQueries.load(benchmark, Split.VALID, device, settings.validation_queries, settings.seed)
     step = settings.epochs * training.steps_per_epoch
     inference = Inference(numbers=benchmark.numbers, heads=settings.heads)
@@ -82,12 +83,12 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
         progress.stage(f"calibrating, {tried} tried, validation MRR {line['validation_mrr']:.2f}")
 
     progress.stage("calibrating" if settings.calibrate else "validating")
-    steps = STEPS if settings.calibrate else ()
+    steps = [each for each in STEPS if settings.rules or "rules" not in each[0]] if settings.calibrate else []
     facts, mrr = fit_calibration(facts, inference, queries, AT_ONCE[device.type], record, steps)
     run.record({"step": step, "validation_mrr": mrr})
     weights = {f"scorer.{name}": tensor for name, tensor in scorer.state_dict().items()}
-    weights["relation_sums"] = normalisers.relations.clamp(max=_UNKNOWN).half()
-    weights["value_sums"] = normalisers.values
+    weights["relation_sums"] = facts.normalisers.relations.clamp(max=_UNKNOWN).half()
+    weights["value_sums"] = facts.normalisers.values
     run.save(BEST, weights | beliefs.as_tensors() | (evidence.as_tensors() if settings.rules else {}))
     write_json(run.folder / CALIBRATION, facts.calibration.as_json())
     progress.validated(step, mrr, True)

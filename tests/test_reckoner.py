@@ -66,6 +66,9 @@ class Random(CertainFacts):
     def tails(self, heads, relations, to=slice(None)):
         return self.facts[relations[:, None], heads, to].clone()
 
+    def support(self, head, relation, tail):
+        return None
+
     def missing(self, attribute):
         return self.values[attribute]
 

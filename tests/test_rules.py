@@ -1,19 +1,22 @@
 """Rules and what they foretell, against plain loops; and what they add to a link predictor's scores."""
 
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 import torch
 
 from kgreckon.graph import GraphBuilder
-from kgreckon.reckoner import Calibration, ObservedFacts, PredictedFacts
+from kgreckon.query import Batch
+from kgreckon.query.paper import parse
+from kgreckon.reckoner import Calibration, Inference, ObservedFacts, PredictedFacts, Reckoner
 from kgreckon.reckoner.evidence import Evidence
+from kgreckon.reckoner.explaining import explain, lines
 from kgreckon.reckoner.fitting import fit_beliefs
 from kgreckon.reckoner.links import ComplEx
 from kgreckon.reckoner.predicted import Labels, log_sums
-from kgreckon.reckoner.rules import foretell, mine_rules
+from kgreckon.reckoner.rules import foretell, mine_rules, support_of
 from random_graph import random_graph
 
 CPU = torch.device("cpu")
@@ -110,7 +113,30 @@ def test_a_rule_that_says_too_much_is_not_heard():
     assert [graph.entities.label(tail) for tail in told.tails.tolist()] == ["film1"]
 
 
-def test_a_rule_finds_the_fact_that_is_missing():
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_foretold_has_a_path_of_that_confidence(seed):
+    graph = random_graph(seed, entities=40, facts=150)
+    rules, edges = mine_rules(graph), edges_of(graph)
+    labels, heads = map(
+        np.array, zip(*product(range(2 * len(graph.relations)), range(len(graph.entities))), strict=True)
+    )
+    told = foretell(graph, rules, labels, heads)
+    chances = dict(
+        zip(zip(told.labels.tolist(), told.heads.tolist(), told.tails.tolist(), strict=True), told.chances, strict=True)
+    )
+    for (label, head), tail in product(zip(labels[::7].tolist(), heads[::7].tolist(), strict=True), range(40)):
+        support = support_of(graph, rules, head, label, tail)
+        if (head, label, tail) in edges:
+            continue
+        assert (support is not None) == ((label, head, tail) in chances)
+        if support is not None:
+            assert support.confidence == pytest.approx(chances[label, head, tail])
+            assert set(support.steps) <= edges
+            assert support.steps[0][0] == head and support.steps[-1][2] == tail
+            assert all(one[2] == other[0] for one, other in pairwise(support.steps))
+
+
+def land_graph():
     builder = GraphBuilder()
     for index in range(20):
         builder.add_fact(f"child{index}", "born_in", f"town{index % 4}")
@@ -118,7 +144,11 @@ def test_a_rule_finds_the_fact_that_is_missing():
             builder.add_fact(f"child{index}", "citizen_of", f"land{index % 2}")
     for index in range(4):
         builder.add_fact(f"town{index}", "in", f"land{index % 2}")
-    graph = builder.build()
+    return builder.build()
+
+
+def test_a_rule_finds_the_fact_that_is_missing():
+    graph = land_graph()
     names = graph.vocabulary
     child, citizen = names.entity_id("child0"), names.relation_id("citizen_of")
     told = foretell(graph, mine_rules(graph), np.array([citizen]), np.array([child]))
@@ -186,3 +216,24 @@ class TestEvidence:
         assert torch.equal(again.facts.targets, evidence.facts.targets)
         torch.testing.assert_close(again.from_head, evidence.from_head, rtol=1e-3, atol=1e-3)
         torch.testing.assert_close(again.from_tail, evidence.from_tail, rtol=1e-3, atol=1e-3)
+        assert as_dict(again.rules) == pytest.approx(as_dict(evidence.rules))
+
+    def test_a_reason_names_the_path_that_a_rule_speaks_by(self):
+        graph = land_graph()
+        names = graph.vocabulary
+        observed = ObservedFacts.of(graph, CPU)
+        labels = Labels.of(observed)
+        scorer = ComplEx(labels.num_nodes, labels.num_labels, 8, torch.Generator().manual_seed(0))
+        expectations = fit_beliefs(observed, 0).expectations
+        evidence = Evidence.of_rules(observed, expectations.relations(1.0, 1.0))
+        sums = log_sums(observed, scorer, expectations, evidence, 1.0)
+        facts = PredictedFacts(observed, scorer, expectations, sums, [], Calibration(rules=1.0), evidence=evidence)
+        batch = Batch.of([parse("(rp,(citizen_of),(e,(child0)))", names)], graph.values)
+        inference = Inference()
+        best = int(Reckoner(facts, inference).answer(batch)[0].argmax())
+        assert graph.entities.label(best) == "land0"
+        said = lines(explain(Reckoner(facts, inference), batch, best), batch, names)
+        assert "predicted" in said[0]
+        assert said[1].startswith("– since child0 — born in → town0 and town0 — in → land0: so in ")
+        silent = Reckoner(facts.recalibrated(Calibration(rules=0.0)), inference)
+        assert len(lines(explain(silent, batch, best), batch, names)) == 1

@@ -23,8 +23,10 @@ from kgreckon.query.english import compared_with, fact_words, number_words, valu
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.reckoner.fuzzy import FuzzySemantics, FuzzySet, NumberSets, Reckoner, ids_on
 from kgreckon.reckoner.observed import LabelledEdges
+from kgreckon.reckoner.rules import Support
 
 _CERTAIN = 1 - 1e-6
+_WORTH_A_WORD = 0.1  # the confidence of a rule
 
 
 class How(Enum):
@@ -46,6 +48,7 @@ class Fact:
     target: int
     probability: float
     how: How
+    support: Support | None = None  # what a rule says for a predicted fact
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ def explain_all(reckoner: Reckoner, batch: Batch, answers: Sequence[int], pause:
 def lines(reason: Reason, batch: Batch, names: Vocabulary) -> list[str]:
     """The facts of a reason in words, each with how it is known and, where it is not certain, its probability.
 
+    Under a predicted fact stands the path by which a rule speaks for it, if the rule is worth a word.
+
     Of several conditions one of which is enough, a certain one is, else those that are possible. Of a condition that is
     denied, what speaks for it follows under a line that says how likely that is.
     """
@@ -145,7 +150,18 @@ def _said(fact: Fact, batch: Batch, names: Vocabulary) -> list[str]:
         case _:
             return []
     sure = "" if fact.how is not How.PREDICTED else f", {fact.probability:.3g}"
-    return [f"{text} ({fact.how.value}{sure})"]
+    return [f"{text} ({fact.how.value}{sure})", *_since(fact.support, names)]
+
+
+def _since(support: Support | None, names: Vocabulary) -> list[str]:
+    """A path in words, and how often one of its kind ends in such a fact."""
+    if support is None or support.confidence < _WORTH_A_WORD:
+        return []
+    steps = [
+        fact_words(names.entity_label(head), label, names.entity_label(tail), names)
+        for head, label, tail in support.steps
+    ]
+    return [f"– since {' and '.join(steps)}: so in {100 * support.confidence:.0f} % of such cases"]
 
 
 @dataclass(frozen=True)
@@ -232,7 +248,9 @@ class _Walk:
         source, how = self._best_source(node, label, below.likely, target)
         # What the maximum was made of: the source's own probability, and what is left for the fact.
         score, of_source = float(node.likely[target]), float(below.likely[source])
-        fact = Fact(node.operator, source, label, target, score / of_source if of_source else 0.0, how)
+        asks = node.operator is Operator.FOLLOW and how is How.PREDICTED
+        support = self.facts.support(source, label, target) if asks else None
+        fact = Fact(node.operator, source, label, target, score / of_source if of_source else 0.0, how, support)
         return Reason(node.operator, target, fact, (self._reason(below, source),))
 
     def _best_source(self, node: _Node, label: int, likely: Tensor, target: int) -> tuple[int, How]:

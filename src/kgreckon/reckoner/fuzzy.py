@@ -18,6 +18,7 @@ from kgreckon.exact import Numbers
 from kgreckon.exact.comparing import compared_ranges
 from kgreckon.query import SEVEN, Batch, Comparison, Number, Pause, interpret
 from kgreckon.reckoner.observed import ObservedFacts
+from kgreckon.reckoner.rules import Support
 
 _SEVEN = frozenset(SEVEN.values())
 ALL = slice(None)
@@ -54,6 +55,10 @@ class FactModel(Protocol):
         """
         ...
 
+    def support(self, head: int, relation: int, tail: int) -> Support | None:
+        """What a rule says for a fact that is predicted, or None where none says anything."""
+        ...
+
     def missing(self, attribute: int) -> MissingValues | None:
         """The values to expect where an attribute is not observed, or None where nothing is predicted."""
         ...
@@ -73,6 +78,9 @@ class CertainFacts:
         self.observed = observed
 
     def tails(self, heads: Tensor, relations: Tensor, to: slice = ALL) -> None:  # (q, k), (q,)
+        """Nothing is predicted."""
+
+    def support(self, head: int, relation: int, tail: int) -> None:
         """Nothing is predicted."""
 
     def missing(self, attribute: int) -> None:

@@ -16,6 +16,7 @@ from kgreckon.reckoner.evidence import Evidence
 from kgreckon.reckoner.fuzzy import ALL, MissingValues
 from kgreckon.reckoner.links import Examples, LinkScorer
 from kgreckon.reckoner.observed import ObservedFacts, ragged_ranges
+from kgreckon.reckoner.rules import Support
 
 _CANDIDATES = 2048  # entities that may lack an attribute's value: the likeliest to have one
 _LEAST_EXISTENCE = 1e-3
@@ -166,6 +167,10 @@ class PredictedFacts:
         likely += calibration.forward * self.offsets[relations[:, None], heads][:, :, None]
         likely += calibration.backward * self.offsets[back, to][:, None]
         return self._bound_loops(likely.sub_(math.log(_CAP)).sigmoid_().mul_(_CAP), heads, relations, to)
+
+    def support(self, head: int, relation: int, tail: int) -> Support | None:
+        """What a rule says for a fact, where rules have a weight."""
+        return self.evidence.support(self.observed, head, relation, tail) if self.calibration.rules else None
 
     def _bound_loops(self, likely: Tensor, heads: Tensor, relations: Tensor, to: slice) -> Tensor:  # (q, k, n)
         """No fact from an entity to itself is likelier than the relation's others of the kind are frequent.

@@ -40,6 +40,20 @@ class Rules:
     def __len__(self) -> int:
         return len(self.first)
 
+    @staticmethod
+    def none(num_labels: int) -> Rules:
+        """No rule for any label."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return Rules(np.zeros(num_labels + 1, dtype=np.int64), nothing, nothing, np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Support:
+    """A rule at work: the facts of a path that it speaks for another fact by."""
+
+    steps: tuple[tuple[int, int, int], ...]  # head, label, tail
+    confidence: float
+
 
 @dataclass(frozen=True)
 class Foretold:
@@ -117,6 +131,25 @@ def foretell(graph: KnowledgeGraph, rules: Rules, labels: np.ndarray, heads: np.
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # the compiled loop lets go of the interpreter
         found = list(pool.map(some, range(0, max(len(heads), 1), _ROWS)))
     return Foretold(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def support_of(graph: KnowledgeGraph, rules: Rules, head: int, label: int, tail: int) -> Support | None:
+    """The path by which the most trusted rule speaks for one fact, if any does."""
+    follows = graph.follows
+    if head == tail:
+        return None
+    for rule in range(int(rules.starts[label]), int(rules.starts[label + 1])):
+        first, second = int(rules.first[rule]), int(rules.second[rule])
+        reached = follows.row(head, first)
+        if second == _NONE:
+            if tail in reached:
+                return Support(((head, first, tail),), float(rules.confidence[rule]))
+            continue
+        middles = np.intersect1d(reached[reached != head], follows.row(tail, second ^ 1)) if len(reached) else reached
+        if len(middles):
+            middle = int(middles[0])
+            return Support(((head, first, middle), (middle, second, tail)), float(rules.confidence[rule]))
+    return None
 
 
 def _columns(counts: Dict) -> tuple[np.ndarray, np.ndarray]:

@@ -111,7 +111,7 @@ def test_reasons_name_the_facts_of_a_proof(answerer, small):
     text = "(i,(rp,(r0),(e,(e1))),(rp,(r1),(e,(e1))))"
     found = answerer.ask(text, limit=30)
     for answer in found.answers:
-        reason = answerer.explain(text, answer.id)
+        reason = [line for line in answerer.explain(text, answer.id) if not line.startswith("– since")]
         assert len(reason) == 2
         if answer.observed:
             assert all(line.endswith("(observed)") for line in reason)
@@ -236,7 +236,7 @@ def test_a_reason_of_a_denied_condition_says_what_speaks_against_it(reckoner_run
     answer = int(ask(small.graph, query)[0])
     (proof,) = witnesses(small.graph, query, [answer])
     assert len(proof) == 2 and proof[0].endswith("(observed)") and proof[1] == "nothing speaks against it"
-    _, told, against = Answerer.open(reckoner_run, device="cpu").explain(text, answer)
+    _, told, against, *_ = Answerer.open(reckoner_run, device="cpu").explain(text, answer)
     probability = float(against.rpartition(", ")[2].rstrip(")"))
     assert told == f"what speaks against it has a probability of {probability:.3g}:"
     assert against.startswith("– ") and "r1" in against and "predicted" in against

@@ -134,6 +134,7 @@ SMALL: dict[str, Any] = {
     "steps": 2_500,
     "dropout": 0.1,
     "learning_rate": 1e-2,
+    "operator_rate": 0.25,
     "decay": 0.5,
     "validate_every": 1_000,
     "validation_queries": 100,

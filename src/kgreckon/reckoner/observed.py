@@ -32,12 +32,16 @@ class LabelledEdges:
         sizes: tuple[int, int, int],  # sources, labels, targets
         device: torch.device,
     ) -> LabelledEdges:
-        """Sort some edges."""
-        order = np.lexsort((targets, sources, labels))
+        """Sort some edges, unless they are sorted."""
         num_sources, num_labels, num_targets = sizes
-        starts = np.searchsorted(labels[order], np.arange(num_labels + 1))
-        keys, counts = np.unique(labels.astype(np.int64) * num_sources + sources, return_counts=True)
-        columns = (starts, sources[order], targets[order], keys, np.append(0, np.cumsum(counts)))
+        keys = labels.astype(np.int64) * num_sources + sources
+        step = np.diff(keys)
+        if not ((step > 0) | ((step == 0) & (targets[1:] >= targets[:-1]))).all():
+            order = np.lexsort((targets, keys))
+            keys, targets = keys[order], targets[order]
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        starts = np.searchsorted(keys, np.arange(num_labels + 1) * num_sources)
+        columns = (starts, keys % num_sources, targets, keys[first], np.append(first, len(keys)))
         a, b, c, d, e = (torch.from_numpy(column.astype(np.int64)).to(device) for column in columns)
         return LabelledEdges(num_sources, num_targets, a, b, c, d, e)
 

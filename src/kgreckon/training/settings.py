@@ -132,7 +132,7 @@ SMALL: dict[str, Any] = {
     "batch_size": 512,
     "negatives": 512,
     "steps": 2_500,
-    "dropout": 0.1,
+    "dropout": 0.0,
     "learning_rate": 1e-2,
     "operator_rate": 0.25,
     "decay": 0.5,

@@ -140,7 +140,10 @@ def main() -> None:
     page += "\n".join(asked(question, arguments.world, "runs/demo/world-reckoner") for question in WORLD)
     if arguments.fb15k:
         settings = Run.open(arguments.fb15k).header["settings"]["reckoner"]
-        page += f"{FB15K}\nOf a small reckoner of FB15k: rank {settings['rank']}, {settings['epochs']} epochs.\n\n"
+        rules = "" if settings.get("rules") else ", without rules"
+        page += (
+            f"{FB15K}\nOf a small reckoner of FB15k: rank {settings['rank']}, {settings['epochs']} epochs{rules}.\n\n"
+        )
         page += "\n".join(asked(question, arguments.fb15k, "runs/fb15k-reckoner") for question in FREEBASE)
     elif PAGE.is_file():
         page += "".join(PAGE.read_text(encoding="utf-8").partition(FB15K)[1:])

@@ -60,6 +60,8 @@ def fit_calibration(
 
     known = {facts.calibration: score(facts)}
     for choices in steps:
+        if "rules" in choices[0] and not len(facts.evidence):
+            continue
         for choice in choices:
             calibration = replace(facts.calibration, **choice)
             if calibration not in known:

@@ -137,7 +137,7 @@ class PredictedFacts:
         self.normalisers = normalisers
         self.offsets = (expected.log() - normalisers.relations).clamp_(min=_FLOOR)  # (relations, entities)
         self.loops = loop_shares(observed)
-        self.evidence = evidence or Evidence.none(observed)
+        self.evidence = Evidence.none(observed) if evidence is None else evidence
         self._missing: dict[int, MissingValues] = {}
 
     @property
@@ -284,7 +284,7 @@ def log_sums(
     scorer: LinkScorer,
     expectations: Expectations,
     evidence: Evidence | None = None,
-    weight: float = 1.0,
+    weight: float = Calibration.rules,
 ) -> Normalisers:
     """The normalisers of a scorer and of what rules add to it, with their weight.
 

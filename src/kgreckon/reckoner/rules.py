@@ -66,24 +66,25 @@ class Foretold:
 
 
 class _Edges:
-    """All relations' facts in both directions, sorted by head, label and tail."""
+    """A graph's facts in both directions, sorted by head, label and tail, with the label of each."""
 
     def __init__(self, graph: KnowledgeGraph) -> None:
-        facts = graph.facts
-        heads = np.concatenate([facts.sources, facts.targets]).astype(np.int64)
-        labels = np.concatenate([2 * facts.labels, 2 * facts.labels + 1]).astype(np.int64)
-        tails = np.concatenate([facts.targets, facts.sources]).astype(np.int64)
-        order = np.lexsort((tails, labels, heads))
+        follows = graph.follows
         self.num_labels = 2 * len(graph.relations)
-        self.starts = np.searchsorted(heads[order], np.arange(len(graph.entities) + 1))
-        self.labels, self.tails = labels[order], tails[order]
-        again = np.lexsort((labels, tails, heads))
-        self.tails_in_order, self.labels_by_tail = tails[again], labels[again]
+        self.starts = follows.starts[follows.offsets]
+        self.labels = np.repeat(follows.labels.astype(np.int64), np.diff(follows.starts))
+        self.tails = follows.targets.astype(np.int64)
 
     def walks(self) -> int:
         """How many paths of two steps there are, at most so many after the first."""
         degrees = np.diff(self.starts)
         return int(np.minimum(degrees, _FANOUT)[self.tails].sum())
+
+    def by_tail(self) -> tuple[np.ndarray, np.ndarray]:
+        """The tails and labels of all facts, sorted by head, tail and label."""
+        heads = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        order = np.lexsort((self.labels, self.tails, heads))
+        return self.tails[order], self.labels[order]
 
 
 def mine_rules(graph: KnowledgeGraph) -> Rules:
@@ -91,9 +92,7 @@ def mine_rules(graph: KnowledgeGraph) -> Rules:
     edges = _Edges(graph)
     size = edges.num_labels
     stride = 1 + edges.walks() // _WALKS
-    bodies, supports = _count(
-        edges.starts, edges.labels, edges.tails, edges.tails_in_order, edges.labels_by_tail, size, stride
-    )
+    bodies, supports = _count(edges.starts, edges.labels, edges.tails, *edges.by_tail(), size, stride)
     keys, support = _columns(supports)
     body_keys, paths = _columns(bodies)
     body, target = keys // size, keys % size

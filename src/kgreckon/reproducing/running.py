@@ -20,7 +20,7 @@ from kgreckon.training import Run, is_run_folder
 
 TESTED = "test_metrics.json"
 _LOOK_EVERY = 0.2  # seconds
-_MOST_LOSSES = 400
+_MOST_LOSSES = 400  # of a run, in its result
 
 
 class Progress:

@@ -34,8 +34,7 @@ def trained(benchmark: Benchmark, queries: list[DeviceQueries], settings: RunSet
     torch.manual_seed(training.seed)
     model = model_for(benchmark, settings.model, torch.Generator().manual_seed(training.seed)).to(device)
     model.train()
-    rate, share = training.learning_rate, training.operator_rate
-    steps = Steps(model, queries, training.batch_size, rate, True, False, training.negatives, share)
+    steps = Steps(model, queries, training)
     steps.prepare()
     shares = np.array([len(each) for each in queries], dtype=np.float64)
     order = np.random.default_rng(training.seed).choice(len(shares), size=training.steps, p=shares / shares.sum())

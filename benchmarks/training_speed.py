@@ -27,6 +27,7 @@ from kgreckon.terminal.tables import print_table
 from kgreckon.training.data import DeviceQueries, model_for, training_queries
 from kgreckon.training.evaluating import device_for
 from kgreckon.training.inference import CapturedAnswers
+from kgreckon.training.settings import TrainingSettings
 from kgreckon.training.steps import Steps
 
 # What the released code reaches on an H200, batch 1024, dimension 300, FB15k's sizes: queries/s, ms a query.
@@ -100,7 +101,7 @@ def stages(model: QueryModel, queries: DeviceQueries, batch_size: int) -> dict[s
         state = model.encode(batch)
         events[2].record()
         scores = model.scores(state, batch.shape.denotes_numbers)
-        loss = torch.nn.functional.cross_entropy(scores, positives, label_smoothing=0.1)
+        loss = torch.nn.functional.cross_entropy(scores, positives[:, 0], label_smoothing=0.1)
         events[3].record()
         loss.backward()  # type: ignore[no-untyped-call]
         events[4].record()
@@ -141,12 +142,13 @@ def main() -> None:
     shares = np.array([len(each) for each in queries], dtype=np.float64)
     shares /= shares.sum()
     rows, found = [], []
+    training = TrainingSettings(batch_size=arguments.batch_size)
     for name in arguments.models:
         for numbers in arguments.numbers:
             settings = ModelSettings(model=name, numbers=numbers, dimension=arguments.dimension)
             model = model_for(benchmark, settings, torch.Generator().manual_seed(0)).to(device)
             model.train()
-            steps = Steps(model, queries, arguments.batch_size, 1e-3, True, arguments.precision == "bf16")
+            steps = Steps(model, queries, training, arguments.precision == "bf16")
             start = perf_counter()
             steps.prepare()
             synchronise(device)

@@ -94,7 +94,7 @@ def test_intersection_and_union_do_not_depend_on_order(backbone, numbers):
 def test_gradients_reach_every_parameter(backbone, numbers, value_loss):
     trained = model(backbone, numbers, value_loss=value_loss)
     loss = sum(
-        trained.loss(batch(shape, 32, seed), torch.randint(9, (32,), generator=torch.Generator().manual_seed(seed)))
+        trained.loss(batch(shape, 32, seed), torch.randint(9, (32, 2), generator=torch.Generator().manual_seed(seed)))
         for seed, shape in enumerate(SHAPES)
     )
     loss.backward()
@@ -107,12 +107,34 @@ def test_gradients_reach_every_parameter(backbone, numbers, value_loss):
 @every_model
 def test_the_loss_is_that_of_a_smoothed_softmax(backbone):
     trained = model(backbone, entity_smoothing=0.2).eval()
-    queries, positives = batch(Shape.parse("(rp,(e))")), torch.tensor([1, 2, 3, 4, 5])
+    queries, positives = batch(Shape.parse("(rp,(e))")), torch.tensor([[1, 1], [2, 3], [3, 4], [4, 5], [5, 0]])
     scores = trained.scores(trained.encode(queries), False)
     target = torch.full_like(scores, 0.2 / SIZES.entities)
-    target[torch.arange(5), positives] += 0.8
+    target.scatter_add_(1, positives, torch.full((5, 2), 0.4))
     expected = -(target * scores.log_softmax(dim=1)).sum(dim=1).mean()
-    assert torch.allclose(trained.loss(queries, positives), expected, atol=1e-5)
+    loss = trained.loss(queries, positives)
+    assert torch.allclose(loss, expected, atol=1e-5)
+    weights = list(trained.backbone.parameters())
+    for ours, theirs in zip(
+        *(torch.autograd.grad(each, weights, allow_unused=True) for each in (loss, expected)), strict=True
+    ):
+        assert (ours is None and theirs is None) or torch.allclose(ours, theirs, atol=1e-5)
+
+
+@every_model
+def test_with_random_negatives_an_answer_stands_against_all_but_the_querys_own(backbone):
+    trained = model(backbone).eval()
+    queries, positives = batch(Shape.parse("(rp,(e))"), 2), torch.tensor([[1, 2], [2, 3]])
+    scores = trained.scores(trained.encode(queries), False)
+    torch.manual_seed(0)
+    random = torch.randint(SIZES.entities, (3,))
+    torch.manual_seed(0)
+    loss = trained.loss(queries, positives, negatives=3)
+    expected = []
+    for row, own in zip(scores, positives.tolist(), strict=True):
+        others = [each for each in [1, 2, 2, 3, *random.tolist()] if each not in own]
+        expected += [-row[[answer, *others]].log_softmax(dim=0)[0] for answer in own]
+    assert torch.allclose(loss, torch.stack(expected).mean(), atol=1e-5)
 
 
 class TestQuery2Box:
@@ -167,10 +189,10 @@ class TestDensities:
         theta = torch.randn(4, 24, generator=torch.Generator().manual_seed(1))
         scores = numbers.scores(theta)
         for row in range(SIZES.values):
-            one = numbers.log_density(theta, torch.full((4,), row))
-            assert torch.allclose(scores[:, row], one, rtol=1e-3, atol=1e-3)
+            one = numbers.log_density(theta, torch.full((4, 2), row))
+            assert torch.allclose(scores[:, [row, row]], one, rtol=1e-3, atol=1e-3)
         assert torch.allclose(
-            numbers.map_loss(theta, torch.arange(4)), -scores[torch.arange(4), torch.arange(4)] / 12, atol=1e-3
+            numbers.map_loss(theta, torch.arange(4)[:, None]), -scores.diag()[:, None] / 12, atol=1e-3
         )
 
     def test_the_prior_is_a_gaussian_of_theta_for_each_type(self):

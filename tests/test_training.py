@@ -11,7 +11,7 @@ from kgreckon.errors import UserError
 from kgreckon.evaluation import Answers, EvaluationQueries, QueryScores, evaluate_scores, filtered_ranks
 from kgreckon.graph import GraphBuilder
 from kgreckon.models import BACKBONES, NUMBER_FORMS, QueryModel
-from kgreckon.query import GENERAL_TYPES, Batch
+from kgreckon.query import GENERAL_TYPES, Batch, Shape
 from kgreckon.training import (
     Run,
     RunSettings,
@@ -22,7 +22,7 @@ from kgreckon.training import (
     resume,
     train,
 )
-from kgreckon.training.data import model_for, training_queries
+from kgreckon.training.data import DeviceQueries, model_for, training_queries
 from kgreckon.training.inference import CapturedAnswers
 from kgreckon.training.steps import Steps
 from random_graph import random_graph
@@ -120,11 +120,28 @@ def test_a_resumed_run_takes_the_same_steps_as_one_that_was_never_stopped(small,
     assert steps == list(range(1, 9))
 
 
+def test_answers_are_drawn_evenly():
+    """Each answer is as likely as any other; a query with fewer than are drawn has its share of each."""
+    ids, offsets = torch.tensor([[0, 0], [1, 0]], dtype=torch.int32), torch.tensor([0, 3, 13])
+    queries = DeviceQueries("1p", Shape.parse("(rp,(e))"), ids, offsets, torch.arange(13, dtype=torch.int32))
+    torch.manual_seed(0)
+    for answers in (1, 3, 6):
+        batch, positives = queries.draw(6_000, answers)
+        assert positives.shape == (6_000, answers)
+        few, many = (positives[(batch.ids == row).all(dim=1)] for row in ids)
+        assert all(len(row.unique()) == min(answers, 3) for row in few)
+        assert all(len(row.unique()) == answers for row in many)
+        for drawn, own in ((few, range(3)), (many, range(3, 13))):
+            shares = drawn.flatten().bincount(minlength=13) / drawn.numel()
+            assert shares[list(own)].tolist() == pytest.approx([1 / len(own)] * len(own), rel=0.15)
+
+
 def test_operators_change_at_their_share_of_the_rate(small):
     """Adam's first step changes every weight with a gradient by about the rate."""
-    model = model_for(small, settings(numbers="baseline", dropout=0.0).model, torch.Generator().manual_seed(0)).train()
+    chosen = settings(numbers="baseline", dropout=0.0, batch_size=32, operator_rate=0.25)
+    model = model_for(small, chosen.model, torch.Generator().manual_seed(0)).train()
     before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
-    steps = Steps(model, training_queries(small, CPU), 32, 0.1, capture=False, operator_rate=0.25)
+    steps = Steps(model, training_queries(small, CPU), chosen.training)
     steps.set_learning_rate(0.01)
     steps.run(0)
     changes = {name: (weight - before[name]).abs().max().item() for name, weight in model.named_parameters()}

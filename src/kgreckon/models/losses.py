@@ -9,14 +9,14 @@ from torch import Tensor
 
 
 class _SmoothedCrossEntropy(torch.autograd.Function):
-    """The mean over queries of the cross entropy with smoothed labels."""
+    """The mean over queries of the cross entropy with smoothed labels, shared by a query's positives."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, positives: Tensor, smoothing: float) -> Tensor:  # (b, n), (b,) -> ()
+    def forward(ctx: Any, scores: Tensor, positives: Tensor, smoothing: float) -> Tensor:  # (b, n), (b, k) -> ()
         probabilities = torch.softmax(scores, dim=1)
         # The log of the sum, by way of the largest probability, which cannot vanish.
         log_sum = scores.amax(dim=1) - probabilities.amax(dim=1).log()
-        wanted = scores.gather(1, positives[:, None])[:, 0]
+        wanted = scores.gather(1, positives).mean(dim=1)
         loss = log_sum - (1 - smoothing) * wanted
         if smoothing:
             loss = loss - smoothing * scores.mean(dim=1)
@@ -30,11 +30,11 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         queries, candidates = probabilities.shape
         if ctx.smoothing:
             probabilities.sub_(ctx.smoothing / candidates)
-        share = torch.full((queries, 1), ctx.smoothing - 1, device=probabilities.device, dtype=probabilities.dtype)
-        probabilities.scatter_add_(1, positives[:, None], share)
+        share = (ctx.smoothing - 1) / positives.shape[1]
+        probabilities.scatter_add_(1, positives, probabilities.new_full(positives.shape, share))
         return probabilities.mul_(gradient / queries), None, None
 
 
-def smoothed_cross_entropy(scores: Tensor, positives: Tensor, smoothing: float) -> Tensor:  # (b, n), (b,) -> ()
-    """Cross entropy of a softmax over all candidates; its gradient can be taken once."""
+def smoothed_cross_entropy(scores: Tensor, positives: Tensor, smoothing: float) -> Tensor:  # (b, n), (b, k) -> ()
+    """Cross entropy of a softmax over all candidates, the mean over k positives; its gradient can be taken once."""
     return _SmoothedCrossEntropy.apply(scores, positives, smoothing)  # type: ignore[no-untyped-call]

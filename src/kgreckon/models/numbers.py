@@ -139,11 +139,12 @@ class NumberReasoning(nn.Module):
 
     # ------------------------------------------------------------------------------------------ densities and loss
 
-    def log_density(self, theta: Tensor, rows: Tensor) -> Tensor:  # (b, k), (b,) -> (b,)
-        """The log density log p_θ(ψ(v)) of one value each, plus the log prior of θ for the value's type."""
+    def log_density(self, theta: Tensor, rows: Tensor) -> Tensor:  # (b, k), (b, n) -> (b, n)
+        """The log density log p_θ(ψ(v)) of some values each, plus the log prior of θ for the value's type."""
         mean, spread = self._gaussian(theta)
-        density = gaussian_log_density(self.value_points(rows), mean, spread)
-        return density + self._log_prior(theta).gather(1, self.units[rows][:, None])[:, 0]
+        points = self.value_points(rows.flatten()).view(*rows.shape, -1)
+        density = gaussian_log_density(points, mean[:, None], spread[:, None])
+        return density + self._log_prior(theta).gather(1, self.units[rows])
 
     def scores(self, theta: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:  # (b, k) -> (b, rows)
         """How likely each of some values is: the log posterior, or the inner product of the softmax form."""
@@ -158,7 +159,7 @@ class NumberReasoning(nn.Module):
         density = -0.5 * (square + rest + mean.shape[1] * _LOG_TWO_PI)
         return density + self._log_prior(theta)[:, self.units[rows]]
 
-    def map_loss(self, theta: Tensor, rows: Tensor) -> Tensor:  # (b, k), (b,) -> (b,)
+    def map_loss(self, theta: Tensor, rows: Tensor) -> Tensor:  # (b, k), (b, n) -> (b, n)
         """-log p_θ(ψ(v)) - log φ_t(θ), a coordinate's share of it (equation 14)."""
         return -self.log_density(theta, rows) / self.encoded.shape[1]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import softplus
 
 from kgreckon.errors import UserError
 from kgreckon.models.backbone import Backbone, Geometry, backbone
@@ -193,8 +193,8 @@ class QueryModel(nn.Module):
         self.eval()
         return self.scores(self.encode(batch), batch.shape.denotes_numbers)
 
-    def loss(self, batch: Batch, positives: Tensor, negatives: int = 0) -> Tensor:  # (b,) -> ()
-        """The mean loss of one positive answer for each query: a softmax over candidates, or the MAP loss.
+    def loss(self, batch: Batch, positives: Tensor, negatives: int = 0) -> Tensor:  # (b, k) -> ()
+        """The mean loss of k positive answers for each query: a softmax over candidates, or the MAP loss.
 
         The candidates are all there are or, with `negatives`, so many random ones and the positives of the batch.
         """
@@ -204,13 +204,13 @@ class QueryModel(nn.Module):
             return self.number_reasoning.map_loss(state, positives).mean()
         smoothing = self.settings.value_smoothing if numbers else self.settings.entity_smoothing
         total = self.sizes.values if numbers else self.sizes.entities
-        if not negatives or negatives + len(positives) >= total:
+        if not negatives or negatives + positives.numel() >= total:
             return smoothed_cross_entropy(self.scores(state, numbers).float(), positives, smoothing)
         random = torch.randint(total, (negatives,), device=positives.device)
-        candidates = torch.cat([positives, random])
-        own = torch.arange(len(positives), device=positives.device)
+        candidates = torch.cat([positives.flatten(), random])
         scores = self.scores(state, numbers, candidates).float()
-        # A query's own answer may stand among the others' again: there it is no negative.
-        again = positives[:, None] == candidates[None]
-        again[own, own] = False
-        return cross_entropy(scores.masked_fill(again, -1e4), own)
+        # A query's own answers may stand among the others' again: there they are no negatives.
+        own = (positives[:, :, None] == candidates).any(dim=1)
+        others = scores.masked_fill(own, -1e4).logsumexp(dim=1, keepdim=True)
+        wanted = scores.gather(1, torch.arange(positives.numel(), device=positives.device).view_as(positives))
+        return softplus(others - wanted).mean()

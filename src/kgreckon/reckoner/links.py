@@ -162,10 +162,10 @@ class LinkTraining:
         labels = scorer.labels.index_select(0, label_ids)
         heads, tails = ends.chunk(2)
         scores = inner_products(scorer.of_tail(heads, labels), scorer.nodes[kind.first : kind.last])
-        loss = smoothed_cross_entropy(scores, tail_ids - kind.first, 0.0)
+        loss = smoothed_cross_entropy(scores, (tail_ids - kind.first)[:, None], 0.0)
         if self.label_weight:
             label_scores = inner_products(scorer.of_label(heads, tails), scorer.labels)
-            loss = loss + self.label_weight * smoothed_cross_entropy(label_scores, label_ids, 0.0)
+            loss = loss + self.label_weight * smoothed_cross_entropy(label_scores, label_ids[:, None], 0.0)
         if self.regularisation:
             penalty = scorer.penalty(ends) + scorer.penalty(labels)
             loss = loss + self.regularisation / self.batch_size * penalty

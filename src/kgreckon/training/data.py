@@ -38,14 +38,20 @@ class DeviceQueries:
             torch.from_numpy(np.array(queries.hard.items)).to(device),
         )
 
-    def draw(self, count: int) -> tuple[Batch, Tensor]:
-        """Random queries, and one random answer to each; from the device's default generator."""
+    def draw(self, count: int, answers: int = 1) -> tuple[Batch, Tensor]:  # -> ids, (count, answers)
+        """Random queries, and random answers to each; from the device's default generator.
+
+        The answers of a query are drawn at even distances from a random place on: each is as likely as any other, and
+        a query with no more of them than are drawn has about the same share of each.
+        """
         device = self.ids.device
         rows = torch.randint(len(self), (count,), device=device)
         start = self.offsets[rows]
         size = self.offsets[rows + 1] - start
-        picked = (torch.rand(count, device=device, dtype=torch.float64) * size).long().clamp(max=size - 1)
-        return Batch(self.shape, self.ids[rows]), self.answers[start + picked].long()  # type: ignore[arg-type]
+        even = torch.arange(answers, device=device, dtype=torch.float64) / answers
+        places = (torch.rand(count, 1, device=device, dtype=torch.float64) + even) % 1.0
+        picked = (places * size[:, None]).long().clamp(max=size[:, None] - 1)
+        return Batch(self.shape, self.ids[rows]), self.answers[start[:, None] + picked].long()  # type: ignore[arg-type]
 
 
 def training_queries(benchmark: Benchmark, device: torch.device) -> list[DeviceQueries]:

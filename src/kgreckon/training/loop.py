@@ -110,9 +110,7 @@ class _Trainer:
         self.validation = EvaluationQueries.load(self.benchmark, Split.VALID, self.device, per_type)
         generator = torch.Generator().manual_seed(settings.seed)
         self.model = model_for(self.benchmark, self.model_settings, generator).to(self.device)
-        mixed = self.precision == "bf16"
-        rate, negatives, share = settings.learning_rate, settings.negatives, settings.operator_rate
-        self.steps = Steps(self.model, queries, settings.batch_size, rate, True, mixed, negatives, share)
+        self.steps = Steps(self.model, queries, settings, self.precision == "bf16")
         counters = _Counters()
         if resume and (self.run.folder / LAST).is_file():
             tensors = self.run.tensors(LAST, self.device)

@@ -16,6 +16,7 @@ class TrainingSettings:
     """How a model is trained."""
 
     batch_size: int = field(default=1024, metadata={"help": "Queries in a step, all of one specific type."})
+    answers: int = field(default=1, metadata={"help": "Answers of each query in a step, drawn at random."})
     negatives: int = field(
         default=0,
         metadata={"help": "Random candidates beside the batch's answers, labels not smoothed; 0 for all there are."},
@@ -43,7 +44,7 @@ class TrainingSettings:
 
     def check(self) -> None:
         """Raise a UserError where a setting cannot be meant."""
-        for name in ("batch_size", "steps", "checkpoint_every", "report_every"):
+        for name in ("batch_size", "answers", "steps", "checkpoint_every", "report_every"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1")
         for name in ("negatives", "validate_every", "validation_queries", "seed"):

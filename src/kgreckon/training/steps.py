@@ -8,6 +8,7 @@ from torch import Tensor
 from kgreckon.models import QueryModel
 from kgreckon.models.operators import Embedding
 from kgreckon.training.data import DeviceQueries
+from kgreckon.training.settings import TrainingSettings
 
 _WARM_UP = 2
 
@@ -24,21 +25,16 @@ class Steps:
         self,
         model: QueryModel,
         queries: list[DeviceQueries],
-        batch_size: int,
-        learning_rate: float,
-        capture: bool,
+        settings: TrainingSettings,
         mixed_precision: bool = False,
-        negatives: int = 0,
-        operator_rate: float = 1.0,
     ) -> None:
-        self.model, self.queries, self.batch_size = model, queries, batch_size
-        self.mixed_precision, self.negatives = mixed_precision, negatives
+        self.model, self.queries, self.settings, self.mixed_precision = model, queries, settings, mixed_precision
         self.device = queries[0].ids.device
         cuda = self.device.type == "cuda"
         embeddings = {module.weight for module in model.modules() if isinstance(module, Embedding)}
         operators = [weight for weight in model.parameters() if weight not in embeddings]
-        self._shares = (1.0, operator_rate)
-        self._rates = [torch.tensor(learning_rate * share, device=self.device) for share in self._shares]
+        self._shares = (1.0, settings.operator_rate)
+        self._rates = [torch.tensor(settings.learning_rate * share, device=self.device) for share in self._shares]
         groups = [
             {"params": [weight for weight in model.parameters() if weight in embeddings], "lr": self._rates[0]},
             {"params": operators, "lr": self._rates[1]},
@@ -46,7 +42,7 @@ class Steps:
         self.optimizer = torch.optim.Adam(groups, fused=True, capturable=cuda)
         self._losses = [torch.zeros((), device=self.device) for _ in queries]
         self._captured: list[torch.cuda.CUDAGraph] | None = None
-        self._wants_capture = capture and cuda
+        self._wants_capture = cuda
 
     def set_learning_rate(self, rate: float) -> None:
         """From the next step on, change embeddings at this rate and operators at their share of it."""
@@ -90,10 +86,10 @@ class Steps:
 
     def _step(self, place: int) -> Tensor:
         self.optimizer.zero_grad(set_to_none=True)
-        batch, positives = self.queries[place].draw(self.batch_size)
+        batch, positives = self.queries[place].draw(self.settings.batch_size, self.settings.answers)
         # The cache of cast weights must not outlive a capture.
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision, cache_enabled=False):
-            loss = self.model.loss(batch, positives, self.negatives)
+            loss = self.model.loss(batch, positives, self.settings.negatives)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
         return loss.detach()

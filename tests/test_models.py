@@ -6,12 +6,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 from torch.distributions import Independent, Normal
 
 from kgreckon.errors import UserError
 from kgreckon.models import BACKBONES, NUMBER_FORMS, ModelSettings, QueryModel, Sizes, Values
 from kgreckon.models.encodings import dice, random_rotation, signed_log, sinusoidal
 from kgreckon.models.numbers import gaussian_log_density
+from kgreckon.models.operators import FeedForward, start_as_rotations
 from kgreckon.models.scoring import best_particle_scores
 from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape, specific_shapes
 
@@ -99,8 +101,8 @@ def test_gradients_reach_every_parameter(backbone, numbers, value_loss):
     )
     loss.backward()
     missing = [name for name, weight in trained.named_parameters() if weight.grad is None or not weight.grad.any()]
-    if numbers == "baseline":  # nothing is flattened where values are entities
-        missing = [name for name in missing if not name.startswith("backbone.pool")]
+    if numbers == "baseline":  # nothing is flattened, or made from a vector, where values are entities
+        missing = [name for name in missing if not name.startswith(("backbone.pool", "backbone.spread"))]
     assert not missing
 
 
@@ -265,3 +267,30 @@ class TestEncodings:
 def test_settings_that_cannot_be_meant(settings, message):
     with pytest.raises(UserError, match=message):
         ModelSettings(**settings).check()
+
+
+class TestRotations:
+    def test_a_layer_keeps_the_length_of_what_goes_in(self):
+        torch.manual_seed(0)
+        rows = torch.randn(200, 32)
+        layers = nn.ModuleList([nn.Linear(32, 32), nn.Linear(32, 96), FeedForward(32, 0.0)])
+        start_as_rotations(layers, torch.Generator().manual_seed(0))
+        square, gates, feed_forward = layers
+        assert torch.allclose(square(rows).norm(dim=1), rows.norm(dim=1), rtol=1e-4)
+        for gate in gates(rows).chunk(3, dim=1):
+            assert torch.allclose(gate.norm(dim=1), rows.norm(dim=1), rtol=1e-4)
+        assert (feed_forward(rows).norm(dim=1) / rows.norm(dim=1)).mean().item() == pytest.approx(1.0, abs=0.1)
+
+    def test_a_models_first_answers_come_from_its_generator_alone(self):
+        queries = batch(Shape.parse("(i,(rp,(e)),(rap,(nv)))"))
+        torch.manual_seed(0)
+        once = model("gqe").answer(queries)
+        torch.manual_seed(1)
+        assert torch.equal(once, model("gqe").answer(queries))
+
+
+def test_sets_that_come_from_numbers_are_as_long_as_those_that_come_from_relations():
+    """Otherwise an intersection would hear one of its parts alone."""
+    asked = model("query2particles", dimension=32).eval()
+    lengths = [asked.encode(batch(Shape.parse(text))).norm(dim=2).mean() for text in ("(rp,(e))", "(rap,(nv))")]
+    assert 0.5 < lengths[0] / lengths[1] < 2

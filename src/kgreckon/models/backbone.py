@@ -33,6 +33,8 @@ class Backbone(nn.Module, ABC):
     all that number reasoning asks of it.
     """
 
+    is_normed = False  # whether a norm follows each step; then sets of numbers have one too
+
     def __init__(self, geometry: Geometry) -> None:
         super().__init__()
         self.geometry = geometry

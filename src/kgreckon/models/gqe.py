@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from kgreckon.models.backbone import Backbone, Geometry, register
-from kgreckon.models.operators import Embedding, FeedForward
+from kgreckon.models.operators import Embedding, FeedForward, start_as_rotations
 from kgreckon.models.scoring import inner_products
 
 
@@ -32,6 +32,7 @@ class GQE(Backbone):
         self.relations = Embedding(geometry.num_relations, geometry.dimension, geometry.generator)
         self.intersection = _PooledSet(geometry.dimension, geometry.dropout)
         self.union = _PooledSet(geometry.dimension, geometry.dropout)
+        start_as_rotations(self, geometry.generator)
 
     @property
     def flat_dimension(self) -> int:

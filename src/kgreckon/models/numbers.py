@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from kgreckon.models.encodings import dice, random_rotation, signed_log, sinusoidal
-from kgreckon.models.operators import Embedding, FeedForward, GatedTransition, SetOperator
+from kgreckon.models.operators import Embedding, FeedForward, GatedTransition, SetOperator, start_as_rotations
 from kgreckon.models.scoring import inner_products
 
 _LOG_TWO_PI = math.log(2 * math.pi)
@@ -67,6 +67,7 @@ class NumberReasoning(nn.Module):
         value_loss: str,
         learn_values: bool,
         type_prior: bool,
+        is_normed: bool,
         generator: torch.Generator,
     ) -> None:
         super().__init__()
@@ -94,7 +95,10 @@ class NumberReasoning(nn.Module):
         self.out = GatedTransition(self.dimension, self.dimension, flat_dimension)  # rap
         self.intersection, self.union = (SetOperator(self.dimension, dropout) for _ in range(2))
         self.negation = FeedForward(self.dimension, dropout)
-        self.dropout = nn.Dropout(dropout)
+        start_as_rotations(self, generator)
+        self.into_norm, self.within_norm = (
+            nn.LayerNorm(self.dimension) if is_normed else nn.Identity() for _ in range(2)
+        )
         if value_loss == "map":
             self.anchor_spread = nn.Parameter(torch.full((dimension,), -1.0))
             if type_prior:
@@ -115,15 +119,15 @@ class NumberReasoning(nn.Module):
 
     def value_of(self, attributes: Tensor, flat: Tensor) -> Tensor:  # (b,), (b, f) -> (b, k)
         """Attribute projection: into the numerical phase."""
-        return self.dropout(self.into(flat, self.attributes_in(attributes)))
+        return self.into_norm(self.into(flat, self.attributes_in(attributes)))
 
     def having_value(self, attributes: Tensor, theta: Tensor) -> Tensor:  # (b,), (b, k) -> (b, f)
         """Reverse attribute projection: back to entities."""
-        return self.dropout(self.out(theta, self.attributes_out(attributes)))
+        return self.out(theta, self.attributes_out(attributes))
 
     def compare(self, comparisons: Tensor, theta: Tensor) -> Tensor:  # (b,), (b, k) -> (b, k)
         """Numerical projection."""
-        return self.dropout(self.within(theta, self.comparisons(comparisons)))
+        return self.within_norm(self.within(theta, self.comparisons(comparisons)))
 
     def intersect(self, parts: list[Tensor]) -> Tensor:  # (b, k) each -> (b, k)
         """What all sets of numbers share."""

@@ -6,6 +6,23 @@ import torch
 from torch import Tensor, nn
 
 
+def start_as_rotations(module: nn.Module, generator: torch.Generator) -> None:
+    """Let every matrix of an operator start as a rotation, and biases at 0: what goes in comes out at its length.
+
+    The usual start shortens a vector at each layer. Where no norm makes up for it, a set that went through a few of
+    them would tell the candidates apart by next to nothing, and learn slowly.
+    """
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear):
+            for block in torch.split(layer.weight, min(layer.weight.shape)):  # gates lie one below the other
+                nn.init.orthogonal_(block, generator=generator)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+    for layer in module.modules():
+        if isinstance(layer, FeedForward):  # its ReLU lets half of the square length through
+            layer.layers.get_parameter("0.weight").data.mul_(2**0.5)
+
+
 class GatedTransition(nn.Module):
     """The paper's gated transition (its equation 3): a state moves along a label, as much as a gate lets it."""
 

@@ -27,6 +27,8 @@ class _Block(nn.Module):
 class Query2Particles(Backbone):
     """A query is a few particles; a union keeps all of its parts' particles, so their number may grow."""
 
+    is_normed = True
+
     def __init__(self, geometry: Geometry) -> None:
         super().__init__(geometry)
         dimension, generator = geometry.dimension, geometry.generator
@@ -35,7 +37,7 @@ class Query2Particles(Backbone):
         self.offsets = Embedding(geometry.particles, dimension, generator)
         self.transition = GatedTransition(dimension, dimension, dimension)
         self.attention, self.pooling = Attention(dimension), Attention(dimension)
-        self.before, self.after, self.pooled = (nn.LayerNorm(dimension) for _ in range(3))
+        self.before, self.after, self.pooled, self.spread = (nn.LayerNorm(dimension) for _ in range(4))
         self.intersection = nn.Sequential(_Block(dimension, geometry.dropout), _Block(dimension, geometry.dropout))
         self.dropout = nn.Dropout(geometry.dropout)
 
@@ -46,7 +48,7 @@ class Query2Particles(Backbone):
 
     def node(self, ids: Tensor) -> Tensor:  # (b,) -> (b, k, d)
         """An anchor becomes particles by adding learned offsets."""
-        return self.unflatten(self.nodes(ids))
+        return self.nodes(ids)[:, None] + self.offsets.weight
 
     def follow(self, relations: Tensor, of: Tensor) -> Tensor:  # (b,), (b, k, d) -> (b, k, d)
         """A gated transition of every particle, then attention among them."""
@@ -73,8 +75,8 @@ class Query2Particles(Backbone):
         return self.pooled((state + self.pooling(state)).sum(dim=1))
 
     def unflatten(self, vector: Tensor) -> Tensor:  # (b, d) -> (b, k, d)
-        """Learned offsets make particles of a vector."""
-        return vector[:, None] + self.offsets.weight[None]
+        """Learned offsets make particles of a vector; a norm, for those that a relation leads to have one."""
+        return self.spread(vector[:, None] + self.offsets.weight)
 
     def scores(self, state: Tensor, nodes: slice | Tensor) -> Tensor:  # (b, k, d) -> (b, nodes)
         """The largest inner product over the particles."""

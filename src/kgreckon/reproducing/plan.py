@@ -14,20 +14,25 @@ RECKONER = "reckoner"
 BACKBONES = ("gqe", "query2box", "query2particles")
 ABLATED = ("query2particles", "sinusoidal")
 
-_NEURAL: dict[str, Any] = {"decay": 0.5, "validate_every": 4_000, "checkpoint_every": 4_000}
-# What validation chose for a backbone (results/sweeps), the same for its baseline and its number reasoning networks:
-# they differ in the numbers alone.
-_BACKBONE: dict[str, dict[str, Any]] = {
-    "gqe": {"steps": 15_000, "learning_rate": 0.008, "operator_rate": 0.125},
-    "query2box": {"steps": 15_000, "learning_rate": 0.008, "operator_rate": 0.125, "dropout": 0.1},
-    "query2particles": {"steps": 12_000, "learning_rate": 0.004, "operator_rate": 0.25},
+# What validation chose (results/sweeps), for a backbone the same with its baseline and its number reasoning networks:
+# they differ in the numbers alone. The rate falls from the first step on.
+_NEURAL: dict[str, Any] = {
+    "decay": 1.0,
+    "dropout": 0.1,
+    "answers": 16,
+    "validate_every": 4_000,
+    "checkpoint_every": 4_000,
 }
-# What differs on a graph: more steps for the one with the most facts; where validation found that it pays, many more,
-# over which the rate falls from the first on.
-_LONG: dict[str, Any] = {"decay": 1.0, "validate_every": 10_000, "checkpoint_every": 10_000}
-_ON_GRAPH: dict[str, dict[str, dict[str, Any]]] = {
-    "fb15k": {"gqe": {"steps": 25_000}, "query2box": {"steps": 25_000}, "query2particles": {"steps": 15_000}},
-    "yago15k": {"gqe": {"steps": 50_000, **_LONG}, "query2box": {"steps": 50_000, **_LONG}},
+_BACKBONE: dict[str, dict[str, Any]] = {
+    "gqe": {"learning_rate": 0.008, "operator_rate": 0.125},
+    "query2box": {"learning_rate": 0.008, "operator_rate": 0.125},
+    "query2particles": {"learning_rate": 0.004, "operator_rate": 0.25},
+}
+# Fewer on the graph with the fewest facts.
+_STEPS: dict[str, dict[str, int]] = {
+    "db15k": {"gqe": 12_000, "query2box": 12_000, "query2particles": 8_000},
+    "fb15k": {"gqe": 20_000, "query2box": 20_000, "query2particles": 10_000},
+    "yago15k": {"gqe": 20_000, "query2box": 20_000, "query2particles": 10_000},
 }
 # What validation chose for a graph, beside the reckoner's defaults.
 _RECKONER: dict[str, dict[str, Any]] = {"fb15k": {"epochs": 35, "regularisation": 0.01}}
@@ -74,7 +79,7 @@ def plans_for(
 
 
 def _neural(preset: str, model: str, numbers: str, changes: dict[str, Any]) -> Plan:
-    chosen = {**_NEURAL, **_BACKBONE[model], **_ON_GRAPH.get(preset, {}).get(model, {})}
+    chosen = {**_NEURAL, **_BACKBONE[model], "steps": _STEPS[preset][model]}
     return Plan(f"{model}-{numbers}", {"model": model, "numbers": numbers, **chosen, **changes})
 
 

@@ -16,7 +16,7 @@ class TrainingSettings:
     """How a model is trained."""
 
     batch_size: int = field(default=1024, metadata={"help": "Queries in a step, all of one specific type."})
-    answers: int = field(default=1, metadata={"help": "Answers of each query in a step, drawn at random."})
+    answers: int = field(default=16, metadata={"help": "Answers of each query in a step, drawn at random."})
     negatives: int = field(
         default=0,
         metadata={"help": "Random candidates beside the batch's answers, labels not smoothed; 0 for all there are."},
@@ -126,11 +126,12 @@ def _all_typed(values: dict[str, Any], *kinds: Any) -> dict[str, Any]:
 
 
 # The settings of the released implementation, with its number of steps.
-PAPER: dict[str, Any] = {"batch_size": 1024, "learning_rate": 1e-3, "steps": 370_000, "dimension": 300}
+PAPER: dict[str, Any] = {"batch_size": 1024, "answers": 1, "learning_rate": 1e-3, "steps": 370_000, "dimension": 300}
 # Small enough for a CPU and a graph of some ten thousand entities.
 SMALL: dict[str, Any] = {
     "dimension": 64,
     "batch_size": 512,
+    "answers": 1,
     "negatives": 512,
     "steps": 2_500,
     "dropout": 0.0,

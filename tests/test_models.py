@@ -101,8 +101,8 @@ def test_gradients_reach_every_parameter(backbone, numbers, value_loss):
     )
     loss.backward()
     missing = [name for name, weight in trained.named_parameters() if weight.grad is None or not weight.grad.any()]
-    if numbers == "baseline":  # nothing is flattened, or made from a vector, where values are entities
-        missing = [name for name in missing if not name.startswith(("backbone.pool", "backbone.spread"))]
+    if numbers == "baseline":  # nothing is made from a vector where values are entities
+        missing = [name for name in missing if not name.startswith("backbone.spread")]
     assert not missing
 
 

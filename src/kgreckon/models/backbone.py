@@ -33,7 +33,7 @@ class Backbone(nn.Module, ABC):
     all that number reasoning asks of it.
     """
 
-    is_normed = False  # whether a norm follows each step; then sets of numbers have one too
+    is_set = False  # whether a state is a set of vectors, each with a norm, that `flatten` leaves apart
 
     def __init__(self, geometry: Geometry) -> None:
         super().__init__()
@@ -66,8 +66,8 @@ class Backbone(nn.Module, ABC):
         return self.negation(of)
 
     @abstractmethod
-    def flatten(self, state: Tensor) -> Tensor:  # state -> (b, flat_dimension)
-        """The state as one vector."""
+    def flatten(self, state: Tensor) -> Tensor:  # state -> (b, flat_dimension), or (b, n, flat_dimension) of a set
+        """The state as one vector, or as the vectors of a set."""
 
     @abstractmethod
     def unflatten(self, vector: Tensor) -> Tensor:  # (b, flat_dimension) -> state

@@ -13,7 +13,14 @@ import torch
 from torch import Tensor, nn
 
 from kgreckon.models.encodings import dice, random_rotation, signed_log, sinusoidal
-from kgreckon.models.operators import Embedding, FeedForward, GatedTransition, SetOperator, start_as_rotations
+from kgreckon.models.operators import (
+    Attention,
+    Embedding,
+    FeedForward,
+    GatedTransition,
+    SetOperator,
+    start_as_rotations,
+)
 from kgreckon.models.scoring import inner_products
 
 _LOG_TWO_PI = math.log(2 * math.pi)
@@ -67,7 +74,7 @@ class NumberReasoning(nn.Module):
         value_loss: str,
         learn_values: bool,
         type_prior: bool,
-        is_normed: bool,
+        is_set: bool,
         generator: torch.Generator,
     ) -> None:
         super().__init__()
@@ -95,10 +102,9 @@ class NumberReasoning(nn.Module):
         self.out = GatedTransition(self.dimension, self.dimension, flat_dimension)  # rap
         self.intersection, self.union = (SetOperator(self.dimension, dropout) for _ in range(2))
         self.negation = FeedForward(self.dimension, dropout)
+        self.pooling = Attention(self.dimension) if is_set else None
+        self.into_norm, self.within_norm = (nn.LayerNorm(self.dimension) if is_set else nn.Identity() for _ in range(2))
         start_as_rotations(self, generator)
-        self.into_norm, self.within_norm = (
-            nn.LayerNorm(self.dimension) if is_normed else nn.Identity() for _ in range(2)
-        )
         if value_loss == "map":
             self.anchor_spread = nn.Parameter(torch.full((dimension,), -1.0))
             if type_prior:
@@ -117,9 +123,13 @@ class NumberReasoning(nn.Module):
             return points
         return torch.cat([points, self.anchor_spread.expand(len(points), -1)], dim=1)
 
-    def value_of(self, attributes: Tensor, flat: Tensor) -> Tensor:  # (b,), (b, f) -> (b, k)
-        """Attribute projection: into the numerical phase."""
-        return self.into_norm(self.into(flat, self.attributes_in(attributes)))
+    def value_of(self, attributes: Tensor, flat: Tensor) -> Tensor:  # (b,), (b, f) or (b, n, f) -> (b, k)
+        """Attribute projection: into the numerical phase; of a set, each vector, and then their attention and sum."""
+        label = self.attributes_in(attributes)
+        if self.pooling is None:
+            return self.into(flat, label)
+        moved = self.into(flat, label[:, None])
+        return self.into_norm((moved + self.pooling(moved)).sum(dim=1))
 
     def having_value(self, attributes: Tensor, theta: Tensor) -> Tensor:  # (b,), (b, k) -> (b, f)
         """Reverse attribute projection: back to entities."""

@@ -27,7 +27,7 @@ class _Block(nn.Module):
 class Query2Particles(Backbone):
     """A query is a few particles; a union keeps all of its parts' particles, so their number may grow."""
 
-    is_normed = True
+    is_set = True
 
     def __init__(self, geometry: Geometry) -> None:
         super().__init__(geometry)
@@ -36,14 +36,14 @@ class Query2Particles(Backbone):
         self.relations = Embedding(geometry.num_relations, dimension, generator)
         self.offsets = Embedding(geometry.particles, dimension, generator)
         self.transition = GatedTransition(dimension, dimension, dimension)
-        self.attention, self.pooling = Attention(dimension), Attention(dimension)
-        self.before, self.after, self.pooled, self.spread = (nn.LayerNorm(dimension) for _ in range(4))
+        self.attention = Attention(dimension)
+        self.before, self.after, self.spread = (nn.LayerNorm(dimension) for _ in range(3))
         self.intersection = nn.Sequential(_Block(dimension, geometry.dropout), _Block(dimension, geometry.dropout))
         self.dropout = nn.Dropout(geometry.dropout)
 
     @property
     def flat_dimension(self) -> int:
-        """The particles are summed."""
+        """A particle's."""
         return self.geometry.dimension
 
     def node(self, ids: Tensor) -> Tensor:  # (b,) -> (b, k, d)
@@ -70,9 +70,9 @@ class Query2Particles(Backbone):
         """All particles together."""
         return torch.cat(parts, dim=1)
 
-    def flatten(self, state: Tensor) -> Tensor:  # (b, k, d) -> (b, d)
-        """Attention among the particles, their sum, a norm."""
-        return self.pooled((state + self.pooling(state)).sum(dim=1))
+    def flatten(self, state: Tensor) -> Tensor:  # (b, k, d) -> (b, k, d)
+        """The particles."""
+        return state
 
     def unflatten(self, vector: Tensor) -> Tensor:  # (b, d) -> (b, k, d)
         """Learned offsets make particles of a vector; a norm, for those that a relation leads to have one."""

@@ -109,7 +109,7 @@ class QueryModel(nn.Module):
                 value_loss=settings.value_loss,
                 learn_values=settings.learn_values,
                 type_prior=settings.type_prior,
-                is_normed=self.backbone.is_normed,
+                is_set=self.backbone.is_set,
                 generator=generator,
             )
         )

@@ -30,7 +30,7 @@ _BACKBONE: dict[str, dict[str, Any]] = {
 }
 # Fewer on the graph with the fewest facts.
 _STEPS: dict[str, dict[str, int]] = {
-    "db15k": {"gqe": 12_000, "query2box": 12_000, "query2particles": 8_000},
+    "db15k": {"gqe": 12_000, "query2box": 12_000, "query2particles": 12_000},
     "fb15k": {"gqe": 20_000, "query2box": 20_000, "query2particles": 10_000},
     "yago15k": {"gqe": 20_000, "query2box": 20_000, "query2particles": 10_000},
 }

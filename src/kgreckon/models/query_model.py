@@ -28,7 +28,7 @@ class ModelSettings:
     )
     dimension: int = field(default=300, metadata={"help": "The length of every embedding."})
     particles: int = field(default=5, metadata={"help": "Particles of Query2Particles."})
-    dropout: float = field(default=0.3, metadata={"help": "Dropout inside the operators."})
+    dropout: float = field(default=0.1, metadata={"help": "Dropout inside the operators."})
     box_score: str = field(
         default="inner", metadata={"help": "Query2Box's score: the largest inner product inside the box, or l1."}
     )

@@ -260,7 +260,8 @@ def _settings(results: list[Result]) -> list[Block]:
     if not neural:
         return []
     columns = (
-        "", "steps", "batch", "dimension", "learning rate", "of operators", "dropout", "value loss", "seed", "device",
+        "", "steps", "batch", "answers", "dimension", "learning rate", "of operators", "dropout", "value loss", "seed",
+        "device",
     )  # fmt: skip
     rows = []
     for result in neural:
@@ -268,8 +269,9 @@ def _settings(results: list[Result]) -> list[Block]:
         over = "all steps" if training["decay"] == 1 else f"the last {training['decay']:.0%} of the steps"
         falling = f", falling over {over}" if training["decay"] else ""
         rows.append([
-            _name(result), f"{training['steps']:,}", training["batch_size"], model["dimension"],
-            f"{training['learning_rate']}{falling}", f"{training['learning_rate'] * training['operator_rate']:.4g}",
+            _name(result), f"{training['steps']:,}", training["batch_size"], training.get("answers", 1),
+            model["dimension"], f"{training['learning_rate']}{falling}",
+            f"{training['learning_rate'] * training['operator_rate']:.4g}",
             model["dropout"], model["value_loss"], training["seed"],
             f"{result['device_name']}, torch {result['torch']}",
         ])  # fmt: skip
@@ -296,7 +298,8 @@ def _sweep(trials: list[dict[str, Any]]) -> list[Block]:
     found: dict[tuple[str, str], dict[str, float]] = {}
     for trial in trials:
         change = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items()) or "defaults"
-        key = trial["model"], f"{change}; {trial['steps']:,} steps"
+        form = f"; {trial['form']}" if trial.get("form") else ""  # a part of the model that was tried
+        key = trial["model"], f"{change}{form}; {trial['steps']:,} steps"
         found.setdefault(key, {})[trial["numbers"]] = trial["validation_mrr"]
     rows = [
         [f"{model}: {change}", *(f"{mrrs[form]:.2f}" if form in mrrs else "" for form in forms)]
@@ -304,6 +307,9 @@ def _sweep(trials: list[dict[str, Any]]) -> list[Block]:
     ]
     return [
         Heading("How the settings were chosen", 3),
-        Text("Mean MRR of short trainings on some validation queries, one setting changed at a time:"),
+        Text(
+            "Mean MRR of short trainings on some validation queries, one setting changed at a time. A line may name a "
+            "part of the model that was tried with it; where answers are not named, a query had one in a step:"
+        ),
         Table(("", *forms), rows),
     ]

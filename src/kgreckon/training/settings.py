@@ -21,15 +21,15 @@ class TrainingSettings:
         default=0,
         metadata={"help": "Random candidates beside the batch's answers, labels not smoothed; 0 for all there are."},
     )
-    steps: int = field(default=20_000, metadata={"help": "Training steps."})
-    learning_rate: float = field(default=1e-3, metadata={"help": "Adam's learning rate."})
+    steps: int = field(default=12_000, metadata={"help": "Training steps."})
+    learning_rate: float = field(default=0.004, metadata={"help": "Adam's learning rate."})
     operator_rate: float = field(
-        default=1.0, metadata={"help": "The learning rate of operators, as a share of that of embeddings."}
+        default=0.25, metadata={"help": "The learning rate of operators, as a share of that of embeddings."}
     )
     decay: float = field(
-        default=0.0, metadata={"help": "Share of the steps at the end over which the rate falls to 0."}
+        default=1.0, metadata={"help": "Share of the steps at the end over which the rate falls to 0."}
     )
-    validate_every: int = field(default=5_000, metadata={"help": "Steps between validations; 0 for only at the end."})
+    validate_every: int = field(default=4_000, metadata={"help": "Steps between validations; 0 for only at the end."})
     validation_queries: int = field(default=500, metadata={"help": "Validation queries of each type; 0 for all."})
     checkpoint_every: int = field(default=1_000, metadata={"help": "Steps between checkpoints."})
     report_every: int = field(default=50, metadata={"help": "Steps between lines of metrics."})
@@ -126,7 +126,16 @@ def _all_typed(values: dict[str, Any], *kinds: Any) -> dict[str, Any]:
 
 
 # The settings of the released implementation, with its number of steps.
-PAPER: dict[str, Any] = {"batch_size": 1024, "answers": 1, "learning_rate": 1e-3, "steps": 370_000, "dimension": 300}
+PAPER: dict[str, Any] = {
+    "dimension": 300,
+    "dropout": 0.3,
+    "batch_size": 1024,
+    "answers": 1,
+    "steps": 370_000,
+    "learning_rate": 1e-3,
+    "operator_rate": 1.0,
+    "decay": 0.0,
+}
 # Small enough for a CPU and a graph of some ten thousand entities.
 SMALL: dict[str, Any] = {
     "dimension": 64,

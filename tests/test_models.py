@@ -11,7 +11,7 @@ from torch.distributions import Independent, Normal
 
 from kgreckon.errors import UserError
 from kgreckon.models import BACKBONES, NUMBER_FORMS, ModelSettings, QueryModel, Sizes, Values
-from kgreckon.models.encodings import dice, random_rotation, signed_log, sinusoidal
+from kgreckon.models.encodings import dice, random_rotation, ranks, signed_log, sinusoidal
 from kgreckon.models.numbers import gaussian_log_density
 from kgreckon.models.operators import FeedForward, start_as_rotations
 from kgreckon.models.scoring import best_particle_scores
@@ -252,12 +252,27 @@ class TestEncodings:
         table = Values.from_table(torch.tensor([1.0, 5.0]).double(), torch.tensor([0, 1]), 2, seen)
         assert table.low.isfinite().all() and table.high.isfinite().all()
 
+    def test_by_rank_a_units_values_are_spread_evenly_in_order(self):
+        numbers = torch.tensor([1990.0, 1991.0, 1995.0, 2050.0, 1992.0, 1800.0, 7.0]).double()
+        units, seen = torch.tensor([0, 0, 0, 0, 0, 0, 1]), torch.tensor([True] * 4 + [False, False, True])
+        table = Values.from_table(numbers, units, 2, seen, "rank")
+        # Between two known values in proportion, before the first at its place.
+        expected = torch.tensor([0, 1 / 3, 2 / 3, 1, (1 + 1 / 4) / 3, 0, 0]) * 100
+        assert torch.allclose(table.numbers, expected, atol=1e-4)
+
+    @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30, unique=True), st.lists(st.floats(-2e6, 2e6)))
+    def test_ranks_keep_the_order(self, known, values):
+        asked = torch.tensor(sorted([*known, *values]), dtype=torch.float64)
+        found = ranks(asked, torch.tensor(sorted(known), dtype=torch.float64))
+        assert (found.diff() >= 0).all() and found[0] == 0 and found[-1] == 1
+
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"model": "gqu"}, "unknown model 'gqu'; did you mean 'gqe'"),
         ({"numbers": "dise"}, "numbers cannot be 'dise'"),
+        ({"number_scale": "cube"}, "number_scale cannot be 'cube'"),
         ({"dimension": 0}, "dimension must be at least 1"),
         ({"dropout": 1.0}, "dropout must be"),
         ({"value_loss": "x"}, "value_loss cannot be"),

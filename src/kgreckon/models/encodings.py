@@ -14,6 +14,20 @@ def signed_log(values: Tensor) -> Tensor:
     return torch.where(magnitude <= 1, values, values.sign() * (magnitude.clamp(min=1).log() + 1))
 
 
+# Ranks are encoded from 0 to this: the quickest wave of the sinusoidal encoding then tells hundredths of a unit's
+# values apart.
+RANK_SPAN = 100.0
+
+
+def ranks(values: Tensor, known: Tensor) -> Tensor:  # (n,), (k,) sorted and distinct -> (n,)
+    """Where values stand among known ones, from 0 to 1; between two of them in proportion, outside at the ends."""
+    if len(known) < 2:
+        return torch.zeros_like(values)
+    after = torch.searchsorted(known, values).clamp(1, len(known) - 1)
+    low, high = known[after - 1], known[after]
+    return ((after - 1 + (values - low) / (high - low)) / (len(known) - 1)).clamp(0, 1)
+
+
 def dice(values: Tensor, low: Tensor, high: Tensor, rotation: Tensor) -> Tensor:  # (n,), (n,), (n,), (d, d) -> (n, d)
     """DICE: the range of a unit becomes the half circle [0, π], the angle polar coordinates, turned by a rotation.
 

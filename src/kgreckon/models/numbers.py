@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from kgreckon.models.encodings import dice, random_rotation, signed_log, sinusoidal
+from kgreckon.models.encodings import RANK_SPAN, dice, random_rotation, ranks, signed_log, sinusoidal
 from kgreckon.models.operators import (
     Attention,
     Embedding,
@@ -32,15 +32,25 @@ _NARROWEST, _WIDEST = -2.0, 4.0
 class Values:
     """The value table as a model sees it: numbers and units by row, the range of each unit in the training graph."""
 
-    numbers: Tensor  # (rows,) float32, after the signed logarithm
+    numbers: Tensor  # (rows,) float32, on the scale that is encoded
     units: Tensor  # (rows,) int64
     low: Tensor  # (units,) float32
     high: Tensor  # (units,) float32
 
     @staticmethod
-    def from_table(numbers: Tensor, units: Tensor, num_units: int, in_training: Tensor) -> Values:
-        """Scale a table's numbers; rows that the training graph holds give each unit its range."""
-        scaled = signed_log(numbers.double())
+    def from_table(numbers: Tensor, units: Tensor, num_units: int, in_training: Tensor, scale: str = "log") -> Values:
+        """Scale a table's numbers; rows that the training graph holds give each unit its range.
+
+        The paper's scale is a signed logarithm. On it years lie so close that their encodings are all but the same; by
+        rank, those of a unit are spread evenly, in the order of the training graph's values.
+        """
+        if scale == "rank":
+            scaled = numbers.double().clone()
+            for unit in range(num_units):
+                known = numbers[(units == unit) & in_training].double().sort().values
+                scaled[units == unit] = ranks(scaled[units == unit], known) * RANK_SPAN
+        else:
+            scaled = signed_log(numbers.double())
         low = torch.full((num_units,), math.inf, dtype=torch.float64)
         high = torch.full((num_units,), -math.inf, dtype=torch.float64)
         low.scatter_reduce_(0, units[in_training], scaled[in_training], "amin")

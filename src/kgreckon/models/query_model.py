@@ -26,6 +26,10 @@ class ModelSettings:
     numbers: str = field(
         default="sinusoidal", metadata={"help": "Numbers as entities (baseline), or encoded: dice or sinusoidal."}
     )
+    number_scale: str = field(
+        default="log",
+        metadata={"help": "What is encoded of a number: the paper's signed log, or its rank in its unit."},
+    )
     dimension: int = field(default=300, metadata={"help": "The length of every embedding."})
     particles: int = field(default=5, metadata={"help": "Particles of Query2Particles."})
     dropout: float = field(default=0.1, metadata={"help": "Dropout inside the operators."})
@@ -46,6 +50,7 @@ class ModelSettings:
         """Raise a UserError where a setting cannot be meant."""
         backbone(self.model)
         _one_of("numbers", self.numbers, NUMBER_FORMS)
+        _one_of("number_scale", self.number_scale, ("log", "rank"))
         _one_of("box_score", self.box_score, ("inner", "l1"))
         _one_of("value_loss", self.value_loss, ("map", "softmax"))
         for name in ("dimension", "particles"):

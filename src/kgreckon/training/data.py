@@ -73,5 +73,6 @@ def model_for(benchmark: Benchmark, settings: ModelSettings, generator: torch.Ge
         torch.from_numpy(graph.values.unit_ids.astype(np.int64)),
         len(graph.values.units),
         torch.from_numpy(values_in(benchmark.graphs.at(Split.TRAIN))),
+        settings.number_scale,
     )
     return QueryModel(settings, sizes, values, generator)

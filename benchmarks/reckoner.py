@@ -4,13 +4,15 @@
 
 On testing queries, so many of each type: the run as it is and with one part changed; the reciprocal rank of hard
 answers by how many facts of their shortest proof the training graph lacks; and the error of predicted values by
-attribute, on the testing facts, with the coverage of their 90 % intervals.
+attribute, on the testing facts, with the coverage of their 90 % intervals. The peak memory is that of loading the run
+and answering with it as it is: the GPU's, or the process's on a CPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -167,6 +169,13 @@ def value_errors(reckoner: Reckoner, benchmark: Benchmark) -> list[dict[str, Any
     return rows
 
 
+def peak_memory(device: torch.device) -> float:
+    """The most memory that was in use so far, in GiB."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 2**30
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
 def main() -> None:
     """Measure the run named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -183,9 +192,10 @@ def main() -> None:
     reckoner = load(run, device=arguments.device)
     assert isinstance(reckoner, Reckoner)
     queries = EvaluationQueries.load(benchmark, Split.TEST, device, arguments.queries)
-    rows = []
+    rows, peak = [], 0.0
     for name, variant in variants(reckoner).items():
         found = evaluate_scores(variant.answer, queries, at_once=AT_ONCE[device.type])
+        peak = peak or peak_memory(device)
         table = found.as_json()["entity_targets"]
         apart = [table[part]["mrr"] if table[part] else 0.0 for part in ("without_numbers", "touching_numbers")]
         rows.append(
@@ -198,6 +208,7 @@ def main() -> None:
         )
     columns = ("variant", "mean MRR over types", "without numbers", "touching numbers", "queries/s")
     print_table(out, f"{len(queries):,} testing queries, {device}", columns, rows)
+    out.print(f"peak memory, as trained: {peak:.2f} GiB")
     few = EvaluationQueries.load(benchmark, Split.TEST, device, max(1, arguments.queries // 4))
     missing = by_missing_facts(reckoner, benchmark, few)
     counts = [(count, len(ranks), round(100 * float(np.mean(ranks)), 2)) for count, ranks in missing.items()]
@@ -213,6 +224,7 @@ def main() -> None:
             "ablation": [dict(zip(names, row, strict=True)) for row in rows],
             "by_missing_facts": [dict(zip(("missing", "answers", "mrr"), row, strict=True)) for row in counts],
             "values": errors,
+            "peak_gib": round(peak, 2),
         }
         Path(arguments.json).write_text(json.dumps(result, indent=1), encoding="utf-8")
 

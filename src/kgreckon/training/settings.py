@@ -127,6 +127,7 @@ def _all_typed(values: dict[str, Any], *kinds: Any) -> dict[str, Any]:
 
 # The settings of the released implementation, with its number of steps.
 PAPER: dict[str, Any] = {
+    "number_scale": "log",
     "dimension": 300,
     "dropout": 0.3,
     "batch_size": 1024,

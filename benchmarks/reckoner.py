@@ -1,11 +1,13 @@
 """What each part of a trained reckoner is worth, where its errors are, and how fast it is.
 
     python benchmarks/reckoner.py RUN [--queries 500] [--json FILE]
+    python benchmarks/reckoner.py RUN --one-by-one [--queries 50] [--device cpu]
 
 On testing queries, so many of each type: the run as it is and with one part changed; the reciprocal rank of hard
 answers by how many facts of their shortest proof the training graph lacks; and the error of predicted values by
 attribute, on the testing facts, with the coverage of their 90 % intervals. The peak memory is that of loading the run
-and answering with it as it is: the GPU's, or the process's on a CPU.
+and answering with it as it is: the GPU's, or the process's on a CPU. With --one-by-one, nothing but the time that a
+question takes on its own, by type, after two of each shape to warm up, and the peak memory.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import resource
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -169,6 +172,23 @@ def value_errors(reckoner: Reckoner, benchmark: Benchmark) -> list[dict[str, Any
     return rows
 
 
+def one_by_one(reckoner: Reckoner, queries: EvaluationQueries) -> list[tuple[Any, ...]]:
+    """For each type, how many questions were asked one at a time, and the median, 95 % and longest time in seconds."""
+    times: dict[str, list[float]] = {}
+    for own in queries.sets:
+        batches = [Batch(own.shape, own.ids[row : row + 1]) for row in range(len(own))]  # type: ignore[arg-type]
+        for batch in batches[:2]:
+            reckoner.answer(batch)
+        for batch in batches:
+            start = perf_counter()
+            reckoner.answer(batch).max().item()
+            times.setdefault(own.type, []).append(perf_counter() - start)
+    return [
+        (name, len(own), *(round(float(np.quantile(own, share)), 4) for share in (0.5, 0.95, 1.0)))
+        for name, own in [*times.items(), ("all", [time for own in times.values() for time in own])]
+    ]
+
+
 def peak_memory(device: torch.device) -> float:
     """The most memory that was in use so far, in GiB."""
     if device.type == "cuda":
@@ -183,6 +203,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=500)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--json", default=None)
+    parser.add_argument("--one-by-one", action="store_true")
     arguments = parser.parse_args()
     out = Console(width=150, highlight=False)
     device = device_for(arguments.device)
@@ -192,6 +213,12 @@ def main() -> None:
     reckoner = load(run, device=arguments.device)
     assert isinstance(reckoner, Reckoner)
     queries = EvaluationQueries.load(benchmark, Split.TEST, device, arguments.queries)
+    if arguments.one_by_one:
+        columns: tuple[str, ...] = ("type", "questions", "median, s", "95 %, s", "longest, s")
+        title = f"Testing questions one by one, {device}, {torch.get_num_threads()} threads"
+        print_table(out, title, columns, one_by_one(reckoner, queries))
+        out.print(f"peak memory: {peak_memory(device):.2f} GiB")
+        return
     rows, peak = [], 0.0
     for name, variant in variants(reckoner).items():
         found = evaluate_scores(variant.answer, queries, at_once=AT_ONCE[device.type])

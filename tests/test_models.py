@@ -179,6 +179,32 @@ class TestQuery2Particles:
             assert torch.allclose(best_particle_scores(state, points), expected, atol=1e-5)
 
 
+class TestNumbersAsParticles:
+    """Where a set of entities is particles, a set of numbers is too."""
+
+    def test_a_union_of_numbers_is_as_good_as_the_better_part(self):
+        asked = model("query2particles", numbers="sinusoidal").eval()
+        parts = [asked.number(torch.tensor([row])) for row in (0, 3)]
+        one, other, both = (asked.scores(state, True) for state in (*parts, asked.unite(parts, True)))
+        assert torch.equal(both, torch.maximum(one, other))
+
+    def test_the_posterior_is_that_of_the_best_particle(self):
+        numbers = model("query2particles", value_loss="map").number_reasoning
+        theta = torch.randn(4, 3, 24, generator=torch.Generator().manual_seed(1))
+        rows = torch.arange(SIZES.values).expand(4, -1)
+        alone = torch.stack([numbers.scores(theta[:, place : place + 1]) for place in range(3)])
+        assert torch.equal(numbers.scores(theta), alone.amax(dim=0))
+        assert torch.allclose(numbers.log_density(theta, rows), alone.amax(dim=0), rtol=1e-3, atol=1e-3)
+
+    def test_they_come_back_as_particles_of_entities(self):
+        asked = model("query2particles").eval()
+        united = asked.unite([asked.number(torch.tensor([row])) for row in (0, 3)], True)
+        back = asked.having_value(torch.tensor([0]), united)
+        count = asked.settings.particles
+        assert back.shape == (1, 2 * count, 12)
+        assert asked.value_of(torch.tensor([0]), back).shape == united.shape
+
+
 class TestDensities:
     def test_the_gaussian_is_torchs(self):
         generator = torch.Generator().manual_seed(0)

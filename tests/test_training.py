@@ -146,7 +146,7 @@ def test_operators_change_at_their_share_of_the_rate(small):
     steps.run(0)
     changes = {name: (weight - before[name]).abs().max().item() for name, weight in model.named_parameters()}
     assert changes["backbone.nodes.weight"] == pytest.approx(0.01, rel=1e-3)
-    assert changes["backbone.transition.enter.weight"] == pytest.approx(0.0025, rel=1e-3)
+    assert changes["backbone.transition.gated.enter.weight"] == pytest.approx(0.0025, rel=1e-3)
 
 
 def test_training_leaves_torchs_random_numbers_as_they_were(small, tmp_path):

@@ -29,11 +29,11 @@ class Geometry:
 class Backbone(nn.Module, ABC):
     """A geometry: what a set of entities is, and what the operators do to it.
 
-    States are tensors with the batch first. A backbone can be flattened to a vector and made from one again, which is
-    all that number reasoning asks of it.
+    States are tensors with the batch first. A backbone can be flattened to a vector, or to the vectors of a set, and
+    made from that again, which is all that number reasoning asks of it.
     """
 
-    is_set = False  # whether a state is a set of vectors, each with a norm, that `flatten` leaves apart
+    is_set = False  # whether a state is a set of vectors (particles); sets of numbers are then too
 
     def __init__(self, geometry: Geometry) -> None:
         super().__init__()
@@ -70,8 +70,8 @@ class Backbone(nn.Module, ABC):
         """The state as one vector, or as the vectors of a set."""
 
     @abstractmethod
-    def unflatten(self, vector: Tensor) -> Tensor:  # (b, flat_dimension) -> state
-        """A state from one vector."""
+    def unflatten(self, vector: Tensor) -> Tensor:  # what `flatten` gives -> state
+        """A state from one vector, or from the vectors of a set."""
 
     @abstractmethod
     def scores(self, state: Tensor, nodes: slice | Tensor) -> Tensor:  # state -> (b, nodes)

@@ -1,11 +1,14 @@
 """Number reasoning, composed into any backbone: the numerical phase of the paper's section 3.2.
 
 A set of numbers is a vector θ. Gated transitions lead into the numerical phase (ap), within it (np) and out of it
-(rap), each with parameters of its own; intersection and union are attention and an MLP.
+(rap), each with parameters of its own; intersection and union are attention and an MLP. Where a set of entities is
+particles, a set of numbers is particles too, each a θ, and the best of them counts: one vector has no room for what
+several hold.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -14,14 +17,14 @@ from torch import Tensor, nn
 
 from kgreckon.models.encodings import RANK_SPAN, dice, random_rotation, ranks, signed_log, sinusoidal
 from kgreckon.models.operators import (
-    Attention,
     Embedding,
     FeedForward,
     GatedTransition,
     SetOperator,
     start_as_rotations,
 )
-from kgreckon.models.scoring import inner_products
+from kgreckon.models.particles import ParticleIntersection, ParticleTransition
+from kgreckon.models.scoring import best_particle_scores, inner_products
 
 _LOG_TWO_PI = math.log(2 * math.pi)
 # The spread of a Gaussian is kept within these bounds: a density without them grows without end around one point.
@@ -84,7 +87,7 @@ class NumberReasoning(nn.Module):
         value_loss: str,
         learn_values: bool,
         type_prior: bool,
-        is_set: bool,
+        particles: int,  # of a set, or 0 where a set is one vector
         generator: torch.Generator,
     ) -> None:
         super().__init__()
@@ -107,14 +110,17 @@ class NumberReasoning(nn.Module):
         self.attributes_in = Embedding(num_attributes, self.dimension, generator)
         self.attributes_out = Embedding(num_attributes, self.dimension, generator)
         self.comparisons = Embedding(num_comparisons, self.dimension, generator)
-        self.into = GatedTransition(flat_dimension, self.dimension, self.dimension)  # ap
-        self.within = GatedTransition(self.dimension, self.dimension, self.dimension)  # np
-        self.out = GatedTransition(self.dimension, self.dimension, flat_dimension)  # rap
-        self.intersection, self.union = (SetOperator(self.dimension, dropout) for _ in range(2))
+        transition = ParticleTransition if particles else GatedTransition
+        self.into = transition(flat_dimension, self.dimension, self.dimension)  # ap
+        self.within = transition(self.dimension, self.dimension, self.dimension)  # np
+        self.out = transition(self.dimension, self.dimension, flat_dimension)  # rap
         self.negation = FeedForward(self.dimension, dropout)
-        self.pooling = Attention(self.dimension) if is_set else None
-        self.into_norm, self.within_norm = (nn.LayerNorm(self.dimension) if is_set else nn.Identity() for _ in range(2))
-        start_as_rotations(self, generator)
+        self.offsets = Embedding(particles, self.dimension, generator) if particles else None
+        if particles:
+            self.intersection: nn.Module = ParticleIntersection(particles, self.dimension, dropout)
+        else:
+            self.intersection, self.union = (SetOperator(self.dimension, dropout) for _ in range(2))
+            start_as_rotations(self, generator)  # particles have norms instead
         if value_loss == "map":
             self.anchor_spread = nn.Parameter(torch.full((dimension,), -1.0))
             if type_prior:
@@ -126,64 +132,70 @@ class NumberReasoning(nn.Module):
         points = self.encoded[rows] + self.unit_embeddings(self.units[rows])
         return points if self.learned is None else points + self.learned.weight[rows]
 
-    def number(self, rows: Tensor) -> Tensor:  # (b,) -> (b, k)
-        """θ of a known number: a Gaussian around its point."""
-        points = self.value_points(rows)
-        if self.value_loss != "map":
-            return points
-        return torch.cat([points, self.anchor_spread.expand(len(points), -1)], dim=1)
+    def number(self, rows: Tensor) -> Tensor:  # (b,) -> θ: (b, k), or (b, n, k) of particles
+        """θ of a known number: a Gaussian around its point; particles, by learned offsets."""
+        theta = self.value_points(rows)
+        if self.value_loss == "map":
+            theta = torch.cat([theta, self.anchor_spread.expand(len(theta), -1)], dim=1)
+        return theta if self.offsets is None else theta[:, None] + self.offsets.weight
 
-    def value_of(self, attributes: Tensor, flat: Tensor) -> Tensor:  # (b,), (b, f) or (b, n, f) -> (b, k)
-        """Attribute projection: into the numerical phase; of a set, each vector, and then their attention and sum."""
-        label = self.attributes_in(attributes)
-        if self.pooling is None:
-            return self.into(flat, label)
-        moved = self.into(flat, label[:, None])
-        return self.into_norm((moved + self.pooling(moved)).sum(dim=1))
+    def value_of(self, attributes: Tensor, flat: Tensor) -> Tensor:  # (b,), (b, f) or (b, n, f) -> θ
+        """Attribute projection: into the numerical phase."""
+        return self.into(flat, self.attributes_in(attributes))
 
-    def having_value(self, attributes: Tensor, theta: Tensor) -> Tensor:  # (b,), (b, k) -> (b, f)
+    def having_value(self, attributes: Tensor, theta: Tensor) -> Tensor:  # (b,), θ -> (b, f) or (b, n, f)
         """Reverse attribute projection: back to entities."""
         return self.out(theta, self.attributes_out(attributes))
 
-    def compare(self, comparisons: Tensor, theta: Tensor) -> Tensor:  # (b,), (b, k) -> (b, k)
+    def compare(self, comparisons: Tensor, theta: Tensor) -> Tensor:  # (b,), θ -> θ
         """Numerical projection."""
-        return self.within_norm(self.within(theta, self.comparisons(comparisons)))
+        return self.within(theta, self.comparisons(comparisons))
 
-    def intersect(self, parts: list[Tensor]) -> Tensor:  # (b, k) each -> (b, k)
+    def intersect(self, parts: list[Tensor]) -> Tensor:  # θ each -> θ
         """What all sets of numbers share."""
-        return self.intersection(torch.stack(parts, dim=1))
+        return self.intersection(parts if self.offsets is not None else torch.stack(parts, dim=1))
 
-    def unite(self, parts: list[Tensor]) -> Tensor:  # (b, k) each -> (b, k)
-        """What any set of numbers holds."""
-        return self.union(torch.stack(parts, dim=1))
+    def unite(self, parts: list[Tensor]) -> Tensor:  # θ each -> θ
+        """What any set of numbers holds: all particles together, or one vector for the set of vectors."""
+        return torch.cat(parts, dim=1) if self.offsets is not None else self.union(torch.stack(parts, dim=1))
 
-    def complement(self, of: Tensor) -> Tensor:  # (b, k) -> (b, k)
+    def complement(self, of: Tensor) -> Tensor:  # θ -> θ
         """What a set of numbers does not hold."""
         return self.negation(of)
 
     # ------------------------------------------------------------------------------------------ densities and loss
 
-    def log_density(self, theta: Tensor, rows: Tensor) -> Tensor:  # (b, k), (b, n) -> (b, n)
+    def log_density(self, theta: Tensor, rows: Tensor) -> Tensor:  # θ, (b, m) -> (b, m)
         """The log density log p_θ(ψ(v)) of some values each, plus the log prior of θ for the value's type."""
-        mean, spread = self._gaussian(theta)
-        points = self.value_points(rows.flatten()).view(*rows.shape, -1)
-        density = gaussian_log_density(points, mean[:, None], spread[:, None])
-        return density + self._log_prior(theta).gather(1, self.units[rows])
+        points, units = self.value_points(rows.flatten()).view(*rows.shape, -1), self.units[rows]
+        densities = []
+        for one in self._particles(theta):
+            mean, spread = self._gaussian(one)
+            density = gaussian_log_density(points, mean[:, None], spread[:, None])
+            densities.append(density + self._log_prior(one).gather(1, units))
+        return torch.stack(densities).amax(dim=0)
 
-    def scores(self, theta: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:  # (b, k) -> (b, rows)
+    def scores(self, theta: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:  # θ -> (b, rows)
         """How likely each of some values is: the log posterior, or the inner product of the softmax form."""
         points = self.value_points(rows)
-        if self.value_loss != "map":
-            return inner_products(theta, points)
+        if self.value_loss == "map":
+            posteriors = (self._log_posterior(one, points, self.units[rows]) for one in self._particles(theta))
+            return functools.reduce(torch.maximum, posteriors)
+        return inner_products(theta, points) if self.offsets is None else best_particle_scores(theta, points)
+
+    def _log_posterior(self, theta: Tensor, points: Tensor, units: Tensor) -> Tensor:  # (b, k), (m, d), (m,) -> (b, m)
         mean, spread = self._gaussian(theta)
         precision = torch.exp(-2 * spread)
         # The square of a standardised difference, multiplied out so that it takes two matrix products.
         square = inner_products(precision, points.square()) - 2 * inner_products(precision * mean, points)
         rest = (precision * mean.square()).sum(1, keepdim=True) + 2 * spread.sum(1, keepdim=True)
         density = -0.5 * (square + rest + mean.shape[1] * _LOG_TWO_PI)
-        return density + self._log_prior(theta)[:, self.units[rows]]
+        return density + self._log_prior(theta)[:, units]
 
-    def map_loss(self, theta: Tensor, rows: Tensor) -> Tensor:  # (b, k), (b, n) -> (b, n)
+    def _particles(self, theta: Tensor) -> tuple[Tensor, ...]:  # θ -> (b, k) each
+        return (theta,) if self.offsets is None else theta.unbind(dim=1)
+
+    def map_loss(self, theta: Tensor, rows: Tensor) -> Tensor:  # θ, (b, m) -> (b, m)
         """-log p_θ(ψ(v)) - log φ_t(θ), a coordinate's share of it (equation 14)."""
         return -self.log_density(theta, rows) / self.encoded.shape[1]
 

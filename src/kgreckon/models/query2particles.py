@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from kgreckon.models.backbone import Backbone, Geometry, register
-from kgreckon.models.operators import Attention, Embedding, FeedForward, GatedTransition
+from kgreckon.models.operators import Embedding
+from kgreckon.models.particles import ParticleIntersection, ParticleTransition
 from kgreckon.models.scoring import best_particle_scores
-
-
-class _Block(nn.Module):
-    """Attention and a feed-forward layer, each with a norm."""
-
-    def __init__(self, dimension: int, dropout: float) -> None:
-        super().__init__()
-        self.attention, self.feed_forward = Attention(dimension), FeedForward(dimension, dropout)
-        self.first_norm, self.second_norm = nn.LayerNorm(dimension), nn.LayerNorm(dimension)
-
-    def forward(self, rows: Tensor) -> Tensor:  # (b, n, d) -> (b, n, d)
-        rows = self.first_norm(rows + self.attention(rows))
-        return self.second_norm(rows + self.feed_forward(rows))
 
 
 @register("query2particles")
@@ -35,11 +23,8 @@ class Query2Particles(Backbone):
         self.nodes = Embedding(geometry.num_nodes, dimension, generator)
         self.relations = Embedding(geometry.num_relations, dimension, generator)
         self.offsets = Embedding(geometry.particles, dimension, generator)
-        self.transition = GatedTransition(dimension, dimension, dimension)
-        self.attention = Attention(dimension)
-        self.before, self.after, self.spread = (nn.LayerNorm(dimension) for _ in range(3))
-        self.intersection = nn.Sequential(_Block(dimension, geometry.dropout), _Block(dimension, geometry.dropout))
-        self.dropout = nn.Dropout(geometry.dropout)
+        self.transition = ParticleTransition(dimension, dimension, dimension, geometry.dropout)
+        self.intersection = ParticleIntersection(geometry.particles, dimension, geometry.dropout)
 
     @property
     def flat_dimension(self) -> int:
@@ -52,19 +37,11 @@ class Query2Particles(Backbone):
 
     def follow(self, relations: Tensor, of: Tensor) -> Tensor:  # (b,), (b, k, d) -> (b, k, d)
         """A gated transition of every particle, then attention among them."""
-        moved = self.before(self.dropout(self.transition(of, self.relations(relations)[:, None])))
-        return self.after(moved + self.attention(moved))
+        return self.transition(of, self.relations(relations))
 
     def intersect(self, parts: list[Tensor]) -> Tensor:  # (b, k, d) each -> (b, k, d)
-        """All particles look at each other twice; each place then takes the mean over the parts.
-
-        The means make the result independent of the parts' order. Parts may have more particles than others.
-        """
-        mixed = self.intersection(torch.cat(parts, dim=1))
-        count = self.geometry.particles
-        pieces = mixed.split([part.shape[1] for part in parts], dim=1)
-        even = [piece.unflatten(1, (-1, count)).mean(dim=1) for piece in pieces]
-        return torch.stack(even, dim=1).mean(dim=1)
+        """All particles look at each other."""
+        return self.intersection(parts)
 
     def unite(self, parts: list[Tensor]) -> Tensor:  # (b, k, d) each -> (b, sum of k, d)
         """All particles together."""
@@ -74,9 +51,9 @@ class Query2Particles(Backbone):
         """The particles."""
         return state
 
-    def unflatten(self, vector: Tensor) -> Tensor:  # (b, d) -> (b, k, d)
-        """Learned offsets make particles of a vector; a norm, for those that a relation leads to have one."""
-        return self.spread(vector[:, None] + self.offsets.weight)
+    def unflatten(self, vector: Tensor) -> Tensor:  # (b, k, d) -> (b, k, d)
+        """The particles."""
+        return vector
 
     def scores(self, state: Tensor, nodes: slice | Tensor) -> Tensor:  # (b, k, d) -> (b, nodes)
         """The largest inner product over the particles."""

@@ -114,7 +114,7 @@ class QueryModel(nn.Module):
                 value_loss=settings.value_loss,
                 learn_values=settings.learn_values,
                 type_prior=settings.type_prior,
-                is_set=self.backbone.is_set,
+                particles=settings.particles if self.backbone.is_set else 0,
                 generator=generator,
             )
         )

@@ -47,7 +47,7 @@ def measure(graph: KnowledgeGraph, numbers: Numbers, count: int, out: Console, t
     """Time both on every general type, and print a row for each."""
     reference = Reference(graph, numbers)
     rng = random.Random(0)
-    rows = []
+    rows: list[tuple[str, int, float | None, int, int, str]] = []
     slow_total = fast_total = 0.0
     single = 0.0
     for name in track(GENERAL_TYPES, description=title, console=Console(stderr=True)):

@@ -88,7 +88,7 @@ def variants(reckoner: Reckoner) -> dict[str, Reckoner]:
     parts = (facts.observed, facts.scorer, facts.expectations, facts.normalisers)
     no_values = PredictedFacts(*parts, (), fitted, evidence=facts.evidence)
     no_links = PredictedFacts(*parts, facts.attributes, fitted)
-    no_links.tails = lambda heads, relations: None  # type: ignore[method-assign]
+    no_links.tails = lambda *_: None  # type: ignore[method-assign]
     rules = {"without rules": calibrated(rules=0.0)} if len(facts.evidence) else {}
     return {
         "as trained": reckoner,
@@ -137,7 +137,7 @@ def by_missing_facts(reckoner: Reckoner, benchmark: Benchmark, queries: Evaluati
             batch = Batch(own.shape, own.ids[first:last])  # type: ignore[arg-type]
             easy, hard = own.answers(first, last)
             ranks = 1 / filtered_ranks(reckoner.answer(batch), easy, hard).realistic
-            proofs = interpret(batch, counting)  # type: ignore[arg-type]
+            proofs: FuzzySet = interpret(batch, counting)  # type: ignore[arg-type]
             assert isinstance(proofs, Tensor)
             counts = (proofs[hard.query, hard.item].log() / np.log(SHARE)).round()
             for count, rank in zip(counts.tolist(), ranks.tolist(), strict=True):

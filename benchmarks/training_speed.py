@@ -22,6 +22,7 @@ from rich.console import Console
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
 from kgreckon.models import NUMBER_FORMS, ModelSettings, QueryModel
+from kgreckon.models.losses import smoothed_cross_entropy
 from kgreckon.query import Batch
 from kgreckon.terminal.tables import print_table
 from kgreckon.training.data import DeviceQueries, model_for, training_queries
@@ -50,7 +51,7 @@ def training_rate(steps: Steps, shares: np.ndarray, count: int, device: torch.de
     for place in order:
         steps.run(place)
     synchronise(device)
-    return count * steps.batch_size / (perf_counter() - start)
+    return count * steps.settings.batch_size / (perf_counter() - start)
 
 
 def inference_time(model: QueryModel, queries: list[DeviceQueries], device: torch.device) -> float:
@@ -86,22 +87,22 @@ def plain_ranking_time(model: QueryModel, queries: EvaluationQueries, count: int
     return 1000 * (perf_counter() - start) / count
 
 
-def stages(model: QueryModel, queries: DeviceQueries, batch_size: int) -> dict[str, float]:
+def stages(model: QueryModel, queries: DeviceQueries, settings: TrainingSettings) -> dict[str, float]:
     """Microseconds of each stage of an eager step on one type, on a GPU; launches count, which capture saves."""
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
     model.train()
     names = ("draw", "encode", "score and loss", "backward", "optimizer")
     total = dict.fromkeys(names, 0.0)
     for round_ in range(12):
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(6)]
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(6)]  # type: ignore[no-untyped-call]
         optimizer.zero_grad(set_to_none=True)
         events[0].record()
-        batch, positives = queries.draw(batch_size)
+        batch, positives = queries.draw(settings.batch_size, settings.answers)
         events[1].record()
         state = model.encode(batch)
         events[2].record()
         scores = model.scores(state, batch.shape.denotes_numbers)
-        loss = torch.nn.functional.cross_entropy(scores, positives[:, 0], label_smoothing=0.1)
+        loss = smoothed_cross_entropy(scores, positives, smoothing=0.1)
         events[3].record()
         loss.backward()  # type: ignore[no-untyped-call]
         events[4].record()
@@ -174,7 +175,7 @@ def main() -> None:
             if device.type == "cuda":
                 torch.cuda.synchronize()
                 two_hops = next(each for each in queries if each.shape.text == "(i,(rp,(e)),(rp,(e)))")
-                row["stages_us"] = stages(model, two_hops, arguments.batch_size)
+                row["stages_us"] = stages(model, two_hops, training)
                 row["memory_gib"] = torch.cuda.max_memory_allocated() / 2**30
                 torch.cuda.reset_peak_memory_stats()
             found.append(row)

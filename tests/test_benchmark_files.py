@@ -130,6 +130,7 @@ class TestExchange:
             {"(rp,(-1),(e,(1)))": {"train_answers": ["1"]}},
             {"(rp,(0),(e,(1)))": {"train_answers": ["x"]}},
             {"(rp,(0),(e,(1)))": {"valid_answers": ["1"]}},
+            {"(rp,(0),(e,(1)))": {"train_answers": []}},
             {"(rp,(0),(e,(1))": {"train_answers": ["1"]}},
             {"(rp,(0),(e,(1))))": {"train_answers": ["1"]}},
             {"(xx,(0),(e,(1)))": {"train_answers": ["1"]}},
@@ -149,6 +150,17 @@ class TestExchange:
         with pytest.raises(UserError, match=r"train_queries\.json"):
             import_queries(tmp_path / "json", made, tmp_path / "again")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["json"]
+
+    def test_a_query_with_nothing_left_to_be_found_is_left_out(self, made, tmp_path):
+        (tmp_path / "json").mkdir()
+        found = {"(rp,(0),(e,(1)))": {"valid_answers": ["1"], "test_answers": ["1"]}}
+        asked = {"(rp,(0),(e,(2)))": {"valid_answers": ["1"], "test_answers": ["1", "2"]}}
+        for split in Split:
+            data = {"(p,(e))": {**found, **asked} if split is Split.TEST else {}}
+            (tmp_path / "json" / f"{split.label}_queries.json").write_text(json.dumps(data))
+        again = import_queries(tmp_path / "json", made, tmp_path / "again")
+        (queries,) = again.query_sets(Split.TEST, next(iter(again.types)))
+        assert queries.batch.ids.tolist() == [[0, 2]] and queries.hard.items.tolist() == [2]
 
     @pytest.mark.parametrize("text", ["", "{", "[]", '{"(q,(e))": {}}'])
     def test_what_is_not_json_or_no_type_is_a_clear_error(self, made, tmp_path, text):

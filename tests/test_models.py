@@ -100,10 +100,8 @@ def test_gradients_reach_every_parameter(backbone, numbers, value_loss):
         for seed, shape in enumerate(SHAPES)
     )
     loss.backward()
-    missing = [name for name, weight in trained.named_parameters() if weight.grad is None or not weight.grad.any()]
-    if numbers == "baseline":  # nothing is made from a vector where values are entities
-        missing = [name for name in missing if not name.startswith("backbone.spread")]
-    assert not missing
+    learned = {name: weight for name, weight in trained.named_parameters() if weight.requires_grad}
+    assert not [name for name, weight in learned.items() if weight.grad is None or not weight.grad.any()]
 
 
 @every_model
@@ -192,9 +190,11 @@ class TestNumbersAsParticles:
         numbers = model("query2particles", value_loss="map").number_reasoning
         theta = torch.randn(4, 3, 24, generator=torch.Generator().manual_seed(1))
         rows = torch.arange(SIZES.values).expand(4, -1)
-        alone = torch.stack([numbers.scores(theta[:, place : place + 1]) for place in range(3)])
-        assert torch.equal(numbers.scores(theta), alone.amax(dim=0))
-        assert torch.allclose(numbers.log_density(theta, rows), alone.amax(dim=0), rtol=1e-3, atol=1e-3)
+        alone = torch.stack([numbers.log_density(theta[:, place : place + 1], rows) for place in range(3)])
+        best = alone.amax(dim=0)
+        assert torch.equal(numbers.log_density(theta, rows), best)
+        expected = best - best.amax(dim=1, keepdim=True)
+        assert torch.allclose(numbers.scores(theta), expected, rtol=1e-3, atol=1e-3)
 
     def test_they_come_back_as_particles_of_entities(self):
         asked = model("query2particles").eval()
@@ -215,19 +215,26 @@ class TestDensities:
     def test_scores_are_the_log_posterior_of_every_value(self):
         numbers = model(value_loss="map").number_reasoning
         theta = torch.randn(4, 24, generator=torch.Generator().manual_seed(1))
-        scores = numbers.scores(theta)
-        for row in range(SIZES.values):
-            one = numbers.log_density(theta, torch.full((4, 2), row))
-            assert torch.allclose(scores[:, [row, row]], one, rtol=1e-3, atol=1e-3)
+        posterior = numbers.log_density(theta, torch.arange(SIZES.values).expand(4, -1))
+        expected = posterior - posterior.amax(dim=1, keepdim=True)
+        assert torch.allclose(numbers.scores(theta), expected, rtol=1e-3, atol=1e-3)
         assert torch.allclose(
-            numbers.map_loss(theta, torch.arange(4)[:, None]), -scores.diag()[:, None] / 12, atol=1e-3
+            numbers.map_loss(theta, torch.arange(4)[:, None]), -posterior.diag()[:, None] / 12, atol=1e-3
         )
+
+    def test_a_density_learns_none_of_its_points(self):
+        asked = model(value_loss="map")
+        points = asked.number_reasoning.value_points().clone()
+        asked.loss(batch(Shape.parse("(ap,(e))")), torch.tensor([[0], [1], [2], [3], [4]])).backward()
+        torch.optim.SGD(asked.parameters(), lr=1.0).step()
+        assert torch.equal(asked.number_reasoning.value_points(), points)
 
     def test_the_prior_is_a_gaussian_of_theta_for_each_type(self):
         numbers = model(value_loss="map").number_reasoning
         theta = torch.randn(4, 24, generator=torch.Generator().manual_seed(1))
-        prior = Independent(Normal(numbers.prior_mean.weight, numbers.prior_spread.exp()), 1)
-        expected = prior.log_prob(theta[:, None])
+        scale = 24**0.5
+        prior = Independent(Normal(scale * numbers.prior_mean.weight, numbers.prior_spread.exp()), 1)
+        expected = prior.log_prob(scale * theta[:, None])
         assert torch.allclose(numbers._log_prior(theta), expected, atol=1e-3)
         assert not model(value_loss="map", type_prior=False).number_reasoning._log_prior(theta).any()
 

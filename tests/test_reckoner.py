@@ -39,6 +39,7 @@ from kgreckon.reckoner.links import ComplEx, LinkTraining
 from kgreckon.reckoner.predicted import Labels, log_sums
 from kgreckon.reckoner.predicting import predict
 from kgreckon.training import choose_settings, evaluate, load, resume, train
+from kgreckon.training.reckoning import load_reckoner
 from random_graph import random_graph
 from strategies import NUMBERS, comparisons, graphs, queries
 
@@ -316,6 +317,19 @@ class TestRuns:
         assert all(torch.equal(first[name], second[name]) for name in first)
         losses = [[line["loss"] for line in each.records() if "loss" in line] for each in (run, finished)]
         assert losses[0] == losses[1]
+
+    def test_a_finished_run_has_nothing_left_to_do(self, run, small):
+        before = (run.folder / "best.safetensors").stat().st_mtime_ns, len(run.records())
+        again = resume(run.folder, small.folder)
+        assert (again.folder / "best.safetensors").stat().st_mtime_ns == before[0]
+        assert sum("validation_mrr" in line for line in again.records()) == 1
+
+    def test_predicted_values_do_not_depend_on_what_is_known(self, run, small):
+        """What is learned of a value is on the scale of the training graph, whichever facts are known later."""
+        one, other = (load_reckoner(run, small, torch.device("cpu"), known) for known in (Split.TRAIN, Split.TEST))
+        entities = np.arange(len(small.graph.entities))
+        for first, second in zip(one.facts.attributes, other.facts.attributes, strict=True):
+            assert np.array_equal(first.quantile(entities, 0.5), second.quantile(entities, 0.5))
 
     def test_facts_outside_the_training_graph_change_nothing_that_is_learned(self, small, run, tmp_path):
         """Other hidden facts, the same validation queries: the same weights, beliefs and calibration, bit for bit."""

@@ -86,7 +86,10 @@ def test_a_spent_budget_stops_what_is_going_and_it_goes_on_later(small, tmp_path
     header = json.loads((run / "run.json").read_text())
     header["settings"]["training"]["steps"] = max(steps) + 100
     (run / "run.json").write_text(json.dumps(header))
-    found = reproduce(made(small), tmp_path, [long])
+    with pytest.raises(UserError, match=f"other settings: steps is {max(steps) + 100} there and 10000000 here"):
+        reproduce(made(small), tmp_path, [long])
+    shorter = Plan(long.name, {**long.settings, "steps": max(steps) + 100})
+    found = reproduce(made(small), tmp_path, [shorter])
     ended = json.loads(found[0].read_text())
     assert ended["entity_targets"]["all"]["queries"] > 0
     assert ended["settings"]["training"]["steps"] == max(steps) + 100

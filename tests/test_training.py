@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -163,6 +164,65 @@ def test_loading_what_was_saved_gives_the_same_scores(small, tmp_path):
     queries = EvaluationQueries.load(small, Split.TEST, CPU)
     first, second = (evaluate_scores(each.answer, queries).as_json() for each in (one, other))
     assert first["entity_targets"] == second["entity_targets"]
+
+
+@pytest.mark.parametrize("numbers", NUMBER_FORMS)
+def test_what_is_loaded_scores_as_it_did_in_training(small, tmp_path, numbers):
+    """A model is more than its weights: DICE's rotation is random too."""
+    run = train(small, tmp_path / "run", settings(steps=30, numbers=numbers, validate_every=0, validation_queries=0))
+    assert evaluate(run, Split.VALID)["entity_targets"]["all"]["mrr"] == pytest.approx(run.best()["validation_mrr"])
+    fresh = model_for(small, run.settings.model, torch.Generator().manual_seed(run.settings.training.seed))
+    if numbers != "baseline":
+        assert torch.equal(run.model(small, CPU).number_reasoning.encoded, fresh.number_reasoning.encoded)
+
+
+def test_scores_that_are_no_numbers_have_no_rank(small):
+    queries = EvaluationQueries.load(small, Split.TEST, CPU)
+    sizes = len(small.graph.entities), len(small.graph.values)
+    with pytest.raises(UserError, match="not numbers"):
+        evaluate_scores(lambda batch: torch.full((len(batch), sizes[batch.shape.denotes_numbers]), math.nan), queries)
+
+
+def test_weights_that_are_no_numbers_are_not_kept(small, tmp_path, monkeypatch):
+    taken, step = [], Steps.run
+
+    def poisoned(self, place):
+        loss = step(self, place)
+        taken.append(loss)
+        if len(taken) == 7:  # with a loss that is still finite
+            next(self.model.parameters()).data.fill_(math.nan)
+        return loss.clone()
+
+    monkeypatch.setattr(Steps, "run", poisoned)
+    with pytest.raises(UserError, match="not finite by step 7"):
+        train(small, tmp_path / "run", settings(steps=9, checkpoint_every=1, validate_every=7, report_every=100))
+    last = Run.open(tmp_path / "run").tensors("last.safetensors", CPU)
+    assert all(tensor.isfinite().all() for name, tensor in last.items() if name.startswith("model."))
+    assert not (tmp_path / "run" / "best.safetensors").exists()
+
+
+def test_without_queries_for_entities_those_for_numbers_count(small):
+    queries = EvaluationQueries.load(small, Split.TEST, CPU)
+    numbers = replace(queries, sets=tuple(each for each in queries.sets if each.shape.denotes_numbers))
+    scored = evaluate_scores(model_for(small, settings().model, torch.Generator()).answer, numbers)
+    assert (
+        scored.mean_mrr() == pytest.approx(scored.as_json()["number_targets"]["all"]["mrr"]) and scored.mean_mrr() > 0
+    )
+
+
+def test_the_time_of_an_interrupted_run_counts(small, tmp_path):
+    class Interrupted(TrainingProgress):
+        def report(self, step, loss, rate):
+            raise KeyboardInterrupt
+
+    chosen = settings(steps=8, checkpoint_every=2, report_every=3)
+    with pytest.raises(KeyboardInterrupt):
+        train(small, tmp_path / "run", chosen, Interrupted())
+    run = resume(tmp_path / "run", small.folder)
+    lines = run.records()
+    assert sum("trained_seconds" in line for line in lines) == 2
+    steps = [line["step"] for line in lines if "loss" in line]
+    assert steps == sorted(set(steps))
 
 
 def test_evaluation_is_written_as_json_and_csv(small, tmp_path):

@@ -159,8 +159,12 @@ def _import_type(
             all_answers = {_answer_id(item, numbers, graph) for item in answers[_ANSWERS[split]]}
             before = answers.get(_ANSWERS[Split(split - 1)], []) if split is not Split.TRAIN else []
             easy = {_answer_id(item, numbers, graph) for item in before} & all_answers
+            if not all_answers:
+                raise UserError("it has no answer")
         except (UserError, KeyError, ValueError, TypeError, StopIteration) as error:
             raise UserError(f"{source / queries_file(split)}: {text!r} cannot be used: {error!s}") from None
+        if easy == all_answers:  # nothing is left to be found
+            continue
         by_shape.setdefault(shape, []).append((ids, sorted(easy), sorted(all_answers - easy)))
     folder.mkdir(parents=True)
     for shape, rows in by_shape.items():
@@ -168,7 +172,7 @@ def _import_type(
         table = on_disk.query_table(matrix, _ragged([e for _, e, _ in rows]), _ragged([h for _, _, h in rows]), shape)
         on_disk.write_query_file(folder / on_disk.file_name(shape), shape, [table])
     shapes = {shape.text: len(rows) for shape, rows in sorted(by_shape.items(), key=lambda item: item[0].text)}
-    on_disk.write_json(folder / on_disk.SUMMARY, {"wanted": None, "found": len(queries), "shapes": shapes})
+    on_disk.write_json(folder / on_disk.SUMMARY, {"wanted": None, "found": sum(shapes.values()), "shapes": shapes})
 
 
 def _ragged(runs: list[list[int]]) -> Ragged:

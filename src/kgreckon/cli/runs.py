@@ -51,7 +51,8 @@ def train(
     if as_json:
         print_json({"folder": str(run.folder), **best})
     else:
-        typer.echo(f"{run.folder}: best validation MRR {best['validation_mrr']:.2f} at step {best['step']:,}")
+        reached = f"best validation MRR {best['validation_mrr']:.2f} at step {best['step']:,}"
+        typer.echo(f"{run.folder}: {reached if best['validation_mrr'] else 'trained, without validation queries'}")
 
 
 @app.command()

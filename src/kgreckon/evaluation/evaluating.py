@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from kgreckon.benchmark import Benchmark, QuerySet, Split
+from kgreckon.errors import UserError
 from kgreckon.evaluation.metrics import QueryScores
 from kgreckon.evaluation.ranking import Answers, filtered_ranks
 from kgreckon.evaluation.results import Evaluation, ShapeResult
@@ -99,16 +100,18 @@ def evaluate_scores(
 ) -> Evaluation:
     """Rank every hard answer by the scores that `score` gives to all candidates of a batch's queries.
 
-    On a GPU everything is queued, and the host waits only for the end.
+    On a GPU everything is queued, and the host waits only for the end. Raises a UserError where a score is no number.
     """
     start = perf_counter()
     at_once = at_once or _AT_ONCE[queries.numbers.device.type]
     results = []
+    broken = torch.zeros((), dtype=torch.bool, device=queries.numbers.device)
     for own in queries.sets:
         parts, errors, counts = [], [], []
         for first in range(0, len(own), at_once):
             last = min(first + at_once, len(own))
             scores = score(Batch(own.shape, own.ids[first:last])).float()  # type: ignore[arg-type]  # ids are a tensor
+            broken |= scores.isnan().any()
             easy, hard = own.answers(first, last)
             parts.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
             counts.append(easy.counts + hard.counts)
@@ -118,6 +121,8 @@ def evaluate_scores(
         columns = [torch.cat(column) for column in zip(*errors, strict=True)]
         found = QueryScores.concatenate(parts)
         results.append(ShapeResult(own.type, own.shape, found, torch.cat(counts), *columns))
+    if broken:
+        raise UserError("the model's scores are not numbers: its training went astray; lower the learning rate")
     on_host = tuple(result.cpu() for result in results)
     return Evaluation(queries.split, queries.unit_names, on_host, perf_counter() - start)
 

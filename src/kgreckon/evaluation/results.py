@@ -48,8 +48,8 @@ class Evaluation:
         return summarise(QueryScores.concatenate(chosen)) if chosen else None
 
     def mean_mrr(self) -> float:
-        """The mean over all queries with an entity as target: the paper's overall number."""
-        metrics = self.select(lambda result: not result.shape.denotes_numbers)
+        """The mean over queries with an entity as target, the paper's overall number; if there are none, over all."""
+        metrics = self.select(lambda result: not result.shape.denotes_numbers) or self.select(lambda result: True)
         return metrics.mrr if metrics is not None else 0.0
 
     def as_json(self) -> dict[str, Any]:

@@ -65,4 +65,4 @@ class GQE(Backbone):
 
     def scores(self, state: Tensor, nodes: slice | Tensor) -> Tensor:  # (b, d) -> (b, nodes)
         """Inner products."""
-        return inner_products(state, self.nodes.weight[nodes])
+        return inner_products(state, self.nodes.at(nodes))

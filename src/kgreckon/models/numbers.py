@@ -27,8 +27,9 @@ from kgreckon.models.particles import ParticleIntersection, ParticleTransition
 from kgreckon.models.scoring import best_particle_scores, inner_products
 
 _LOG_TWO_PI = math.log(2 * math.pi)
-# The spread of a Gaussian is kept within these bounds: a density without them grows without end around one point.
-_NARROWEST, _WIDEST = -2.0, 4.0
+# The log spread of a Gaussian is kept within these bounds, where a coordinate of a value's point is about 1: a density
+# without them grows without end around one point.
+_NARROWEST, _WIDEST = -0.5, 4.0
 
 
 @dataclass(frozen=True)
@@ -101,12 +102,13 @@ class NumberReasoning(nn.Module):
             encoded = dice(values.numbers.double(), low.double(), high.double(), rotation.double()).float()
         else:
             encoded = sinusoidal(values.numbers.double(), dimension).float() * (2 / dimension) ** 0.5  # unit length
-        self.register_buffer("encoded", encoded, persistent=False)
+        self.register_buffer("encoded", encoded)  # kept with the weights: they mean nothing beside another rotation
         self.register_buffer("units", values.units, persistent=False)
         self.unit_embeddings = Embedding(num_units, dimension, generator)
-        # A density that learns its points too would draw them all to one place, where every value is likely.
-        is_learned = learn_values and value_loss != "map"
-        self.learned = Embedding(len(encoded), dimension, generator) if is_learned else None
+        # A density that learns its points too would draw them all to one place, where every value is likely: then what
+        # is learned of a value counts only where a query names it.
+        self.unit_embeddings.weight.requires_grad_(value_loss != "map")
+        self.learned = Embedding(len(encoded), dimension, generator) if learn_values else None
         self.attributes_in = Embedding(num_attributes, self.dimension, generator)
         self.attributes_out = Embedding(num_attributes, self.dimension, generator)
         self.comparisons = Embedding(num_comparisons, self.dimension, generator)
@@ -122,20 +124,24 @@ class NumberReasoning(nn.Module):
             self.intersection, self.union = (SetOperator(self.dimension, dropout) for _ in range(2))
             start_as_rotations(self, generator)  # particles have norms instead
         if value_loss == "map":
-            self.anchor_spread = nn.Parameter(torch.full((dimension,), -1.0))
+            # Points and vectors have about unit length; where a Gaussian is made of them, coordinates are about 1.
+            self.point_scale = dimension**0.5
+            self.theta_scale = 1.0 if particles else self.dimension**0.5  # particles have a norm that does it
+            self.anchor_spread = nn.Parameter(torch.full((dimension,), -(self.dimension**-0.5)))
             if type_prior:
                 self.prior_mean = Embedding(num_units, self.dimension, generator)
                 self.prior_spread = nn.Parameter(torch.zeros(num_units, self.dimension))
 
     def value_points(self, rows: Tensor | slice = slice(None)) -> Tensor:  # (n,) -> (n, d)
-        """ψ(v), with the embedding of its type and what was learned of the value itself."""
+        """ψ(v), with the vector of its type and, in the softmax form, what was learned of the value itself."""
         points = self.encoded[rows] + self.unit_embeddings(self.units[rows])
-        return points if self.learned is None else points + self.learned.weight[rows]
+        return points if self.learned is None or self.value_loss == "map" else points + self.learned.at(rows)
 
     def number(self, rows: Tensor) -> Tensor:  # (b,) -> θ: (b, k), or (b, n, k) of particles
         """θ of a known number: a Gaussian around its point; particles, by learned offsets."""
         theta = self.value_points(rows)
         if self.value_loss == "map":
+            theta = theta if self.learned is None else theta + self.learned(rows)
             theta = torch.cat([theta, self.anchor_spread.expand(len(theta), -1)], dim=1)
         return theta if self.offsets is None else theta[:, None] + self.offsets.weight
 
@@ -167,7 +173,7 @@ class NumberReasoning(nn.Module):
 
     def log_density(self, theta: Tensor, rows: Tensor) -> Tensor:  # θ, (b, m) -> (b, m)
         """The log density log p_θ(ψ(v)) of some values each, plus the log prior of θ for the value's type."""
-        points, units = self.value_points(rows.flatten()).view(*rows.shape, -1), self.units[rows]
+        points, units = self.value_points(rows.flatten()).view(*rows.shape, -1) * self.point_scale, self.units[rows]
         densities = []
         for one in self._particles(theta):
             mean, spread = self._gaussian(one)
@@ -176,18 +182,21 @@ class NumberReasoning(nn.Module):
         return torch.stack(densities).amax(dim=0)
 
     def scores(self, theta: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:  # θ -> (b, rows)
-        """How likely each of some values is: the log posterior, or the inner product of the softmax form."""
+        """How likely each of some values is: the log posterior but for a constant of the query, or inner products."""
         points = self.value_points(rows)
-        if self.value_loss == "map":
-            posteriors = (self._log_posterior(one, points, self.units[rows]) for one in self._particles(theta))
-            return functools.reduce(torch.maximum, posteriors)
-        return inner_products(theta, points) if self.offsets is None else best_particle_scores(theta, points)
+        if self.value_loss != "map":
+            return inner_products(theta, points) if self.offsets is None else best_particle_scores(theta, points)
+        points = points.double() * self.point_scale
+        posteriors = (self._log_posterior(one, points, self.units[rows]) for one in self._particles(theta))
+        best = functools.reduce(torch.maximum, posteriors)
+        return (best - best.amax(dim=1, keepdim=True)).float()
 
     def _log_posterior(self, theta: Tensor, points: Tensor, units: Tensor) -> Tensor:  # (b, k), (m, d), (m,) -> (b, m)
-        mean, spread = self._gaussian(theta)
+        mean, spread = (each.double() for each in self._gaussian(theta))
         precision = torch.exp(-2 * spread)
-        # The square of a standardised difference, multiplied out so that it takes two matrix products.
-        square = inner_products(precision, points.square()) - 2 * inner_products(precision * mean, points)
+        # The square of a standardised difference, multiplied out so that it takes two matrix products; in double
+        # precision, for neighbouring values differ by little beside the terms.
+        square = precision @ points.square().T - 2 * (precision * mean) @ points.T
         rest = (precision * mean.square()).sum(1, keepdim=True) + 2 * spread.sum(1, keepdim=True)
         density = -0.5 * (square + rest + mean.shape[1] * _LOG_TWO_PI)
         return density + self._log_prior(theta)[:, units]
@@ -200,12 +209,13 @@ class NumberReasoning(nn.Module):
         return -self.log_density(theta, rows) / self.encoded.shape[1]
 
     def _gaussian(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        mean, spread = theta.chunk(2, dim=1)
+        mean, spread = (theta * self.theta_scale).chunk(2, dim=1)
         return mean, spread.clamp(_NARROWEST, _WIDEST)
 
     def _log_prior(self, theta: Tensor) -> Tensor:  # (b, k) -> (b, units)
         """The log prior log φ_t(θ) for every type t."""
         if not self.type_prior:
             return theta.new_zeros(len(theta), len(self.unit_embeddings.weight))
+        mean = self.prior_mean.weight * self.dimension**0.5
         spread = self.prior_spread.clamp(_NARROWEST, _WIDEST)
-        return gaussian_log_density(theta[:, None], self.prior_mean.weight[None], spread[None])
+        return gaussian_log_density(theta[:, None] * self.theta_scale, mean[None], spread[None])

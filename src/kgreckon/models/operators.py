@@ -97,6 +97,10 @@ class Embedding(nn.Module):
         self.count = max(count, 1)
         self.weight = nn.Parameter(torch.randn(self.count, dimension, generator=generator) * dimension**-0.5)
 
+    def at(self, rows: slice | Tensor) -> Tensor:  # (n,) -> (n, d)
+        """Some of the vectors; unlike an index, a selection has the same gradient on any number of threads."""
+        return self.weight[rows] if isinstance(rows, slice) else self.weight.index_select(0, rows)
+
     def forward(self, ids: Tensor) -> Tensor:  # (n,) -> (n, d)
         """The vectors of some ids."""
         if self.count > _FEW:

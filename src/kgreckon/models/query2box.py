@@ -83,7 +83,7 @@ class Query2Box(Backbone):
     def scores(self, state: Tensor, nodes: slice | Tensor) -> Tensor:  # (b, 2, d) -> (b, nodes)
         """The largest inner product inside the box and a share of that with its centre, or the L1 distance to it."""
         center, offset = state[:, 0], state[:, 1]
-        points = self.nodes.weight[nodes]
+        points = self.nodes.at(nodes)
         if self.geometry.box_score == "l1":
             return torch.cat([_l1_score(center, offset, part) for part in torch.split(points, _CHUNK)], dim=1)
         both = torch.cat([points, points.abs()], dim=1)

@@ -57,4 +57,4 @@ class Query2Particles(Backbone):
 
     def scores(self, state: Tensor, nodes: slice | Tensor) -> Tensor:  # (b, k, d) -> (b, nodes)
         """The largest inner product over the particles."""
-        return best_particle_scores(state, self.nodes.weight[nodes])
+        return best_particle_scores(state, self.nodes.at(nodes))

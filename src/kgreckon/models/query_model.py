@@ -40,7 +40,8 @@ class ModelSettings:
         default="softmax", metadata={"help": "The loss on numbers: the paper's map, or the released code's softmax."}
     )
     learn_values: bool = field(
-        default=True, metadata={"help": "In the softmax form, learn a vector for each value beside its encoding."}
+        default=True,
+        metadata={"help": "Learn a vector of each value beside its encoding; in the map form, where it is named."},
     )
     type_prior: bool = field(default=True, metadata={"help": "The prior of θ given the unit, in the map loss."})
     entity_smoothing: float = field(default=0.1, metadata={"help": "Label smoothing over entities."})
@@ -56,6 +57,8 @@ class ModelSettings:
         for name in ("dimension", "particles"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1")
+        if self.particles > 100:
+            raise UserError("particles must be at most 100")
         for name in ("dropout", "entity_smoothing", "value_smoothing"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 0 and below 1")

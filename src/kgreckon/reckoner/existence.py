@@ -47,11 +47,11 @@ def _logistic(x: torch.Tensor, y: torch.Tensor, own_column: np.ndarray) -> torch
     labels = np.flatnonzero(own_column >= 0)
     allowed[torch.from_numpy(own_column[labels]), torch.from_numpy(labels)] = 0
     weights = torch.zeros(x.shape[1], y.shape[1], device=x.device)
-    rate = y.mean(dim=0).clamp(1e-6, 1 - 1e-6)
+    rate = (y.sum(dim=0) / max(1, len(y))).clamp(1e-6, 1 - 1e-6)
     weights[0] = torch.log(rate / (1 - rate))
     moments = torch.zeros_like(weights), torch.zeros_like(weights)
     for step in range(1, _STEPS + 1):  # Adam on all regressions at once; their gradient is a matrix product
-        gradient = x.T @ (torch.sigmoid(x @ weights) - y) / len(x)
+        gradient = x.T @ (torch.sigmoid(x @ weights) - y) / max(1, len(x))
         gradient[1:] += 2e-3 * rate.clamp(min=1e-3) * weights[1:]
         gradient = gradient * allowed / rate.clamp(min=1e-3).sqrt()
         moments[0].lerp_(gradient, 0.1)

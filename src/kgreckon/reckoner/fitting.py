@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgreckon.graph import KnowledgeGraph
 from kgreckon.reckoner.attributes import AttributeModel, fit_attributes, scales_of
 from kgreckon.reckoner.existence import FOLDS, hidden_tails, odds, stated_chances
 from kgreckon.reckoner.features import neighbourhood_vectors
@@ -32,14 +33,13 @@ class Beliefs:
         return {"log_odds": odds_, "attribute_mean": mean, "attribute_width": width, "attribute_degrees": degrees}
 
     @staticmethod
-    def from_tensors(tensors: dict[str, Tensor], observed: ObservedFacts) -> Beliefs:
-        """The same again."""
-        graph = observed.graph
+    def from_tensors(tensors: dict[str, Tensor], observed: ObservedFacts, training: KnowledgeGraph) -> Beliefs:
+        """The same again, over the facts that are known; means and widths are on the scale of the training graph."""
         names = ("attribute_mean", "attribute_width", "attribute_degrees")
         mean, width, degrees = (tensors[name].cpu().double().numpy() for name in names)
         attributes = [
             AttributeModel(scale, mean[place], width[place], float(degrees[place]))
-            for place, scale in enumerate(scales_of(graph))
+            for place, scale in enumerate(scales_of(training))
         ]
         return Beliefs(Expectations(_hidden(observed), tensors["log_odds"].float().exp()), attributes)
 

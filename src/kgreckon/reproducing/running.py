@@ -16,7 +16,8 @@ from kgreckon.benchmark.format import read_json, write_json
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.reproducing.plan import Plan
-from kgreckon.training import Run, is_run_folder
+from kgreckon.training import Run, choose_settings, is_run_folder
+from kgreckon.training.settings import settings_as_json
 
 TESTED = "test_metrics.json"
 _LOOK_EVERY = 0.2  # seconds
@@ -50,6 +51,8 @@ def reproduce(
     that several share a GPU, and a run that fails leaves the others alone.
     """
     start, told = perf_counter(), progress or Progress()
+    for plan in plans:
+        _check_settings(folder, plan)
     waiting = [plan for plan in plans if not _is_done(folder, plan)]
     going: dict[str, tuple[Plan, subprocess.Popen[bytes]]] = {}
     failed = []
@@ -91,6 +94,29 @@ def _start(benchmark: Benchmark, folder: Path, plan: Plan, parallel: int) -> sub
         threads = str(max(1, (os.cpu_count() or 1) // parallel))  # more than there are cores slow all runs down
         environment = {"OMP_NUM_THREADS": threads, **os.environ}
         return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment)  # noqa: S603
+
+
+def _check_settings(folder: Path, plan: Plan) -> None:
+    """Raise a UserError where a run is there, begun or done, that has other settings than the plan."""
+    place = folder / "runs" / plan.name
+    if _is_done(folder, plan):
+        kept = read_json(_result(folder, plan))["settings"]
+    elif is_run_folder(place):
+        kept = Run.open(place).header["settings"]
+    else:
+        return
+    wanted = settings_as_json(choose_settings(plan.settings))
+    other = [
+        f"{key} is {kept[part][key]!r} there and {value!r} here"
+        for part, values in wanted.items()
+        for key, value in values.items()
+        if kept.get(part, {}).get(key, value) != value
+    ]
+    if other:
+        raise UserError(
+            f"{place} has other settings: {'; '.join(other)}. Take another folder, or delete it and "
+            f"{_result(folder, plan)}"
+        )
 
 
 def _is_done(folder: Path, plan: Plan) -> bool:

@@ -136,7 +136,7 @@ def print_prediction(found: Prediction, entity: int, attribute: int, names: Grap
     interval = f"between {written(found.low)} and {written(found.high)} with a probability of {found.coverage:.0%}"
     out.print(f"predicted from everything else: {written(found.estimate)}, {interval}")
     if not found.stated:
-        out.print(f"the probability that there is one, though none is stated: {found.has_it:.0%}")
+        out.print(f"the probability that there is one, though none is stated in the training graph: {found.has_it:.0%}")
 
 
 def print_comparison(rows: Sequence[Row], out: Console) -> None:

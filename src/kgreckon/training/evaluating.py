@@ -11,6 +11,7 @@ import torch
 
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.benchmark.format import write_json
+from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
 from kgreckon.models import QueryModel
 from kgreckon.reckoner import Reckoner
@@ -62,6 +63,8 @@ def device_for(name: str) -> torch.device:
     """The device of that name; `auto` is a GPU where there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_available():
+        raise UserError("there is no GPU that torch can use here: leave device at auto")
     return torch.device(name)
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
 from kgreckon.training.data import model_for, training_queries
 from kgreckon.training.evaluating import device_for
-from kgreckon.training.reckoning import train_reckoner
+from kgreckon.training.reckoning import is_trained, train_reckoner
 from kgreckon.training.run_folder import BEST, LAST, Run, restore_state, state_tensors
 from kgreckon.training.settings import RunSettings, Settings
 from kgreckon.training.steps import Steps
@@ -55,7 +56,9 @@ def train(
 ) -> Run:
     """Train a model on a benchmark into a new run folder."""
     opened = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
-    run = Run.create(Path(folder), opened, settings or RunSettings())
+    settings = settings or RunSettings()
+    _device_of(settings)  # before anything is written
+    run = Run.create(Path(folder), opened, settings)
     return _run_to_the_end(run, opened, progress or TrainingProgress(), resume=False)
 
 
@@ -67,16 +70,24 @@ def resume(folder: str | Path, benchmark: Path | None = None, progress: Training
 
 def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: bool) -> Run:
     start = perf_counter()
-    if isinstance(run.settings, RunSettings):
-        device = device_for(run.settings.training.device)
-        _Trainer(run, benchmark, run.settings, progress).run_to_the_end(resume)
-    else:
-        device = device_for(run.settings.device)
-        train_reckoner(run, benchmark, device, progress)
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
-    last = max((line["step"] for line in run.records()), default=0)
-    run.record({"step": last, "trained_seconds": perf_counter() - start, "device": name, "torch": torch.__version__})
+    device = _device_of(run.settings)
+    precision = torch.get_float32_matmul_precision()
+    try:
+        if isinstance(run.settings, RunSettings):
+            _Trainer(run, benchmark, run.settings, progress).run_to_the_end(resume)
+        elif not is_trained(run):
+            train_reckoner(run, benchmark, device, progress)
+    finally:  # what an interrupted run took counts too
+        torch.set_float32_matmul_precision(precision)
+        name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+        last = max((line["step"] for line in run.records()), default=0)
+        took = perf_counter() - start
+        run.record({"step": last, "trained_seconds": took, "device": name, "torch": torch.__version__})
     return run
+
+
+def _device_of(settings: Settings) -> torch.device:
+    return device_for(settings.training.device if isinstance(settings, RunSettings) else settings.device)
 
 
 class _Trainer:
@@ -87,6 +98,8 @@ class _Trainer:
         self.model_settings, self.settings = settings.model, settings.training
         self.device = device_for(self.settings.device)
         self.precision = self.settings.precision
+        if self.precision == "bf16" and self.device.type == "cpu":
+            raise UserError("precision=bf16 is for a GPU; on a CPU leave it at auto")
         if self.precision == "auto":
             self.precision = "tf32" if self.device.type == "cuda" else "float32"
         torch.set_float32_matmul_precision("highest" if self.precision == "float32" else "high")
@@ -114,7 +127,10 @@ class _Trainer:
         counters = _Counters()
         if resume and (self.run.folder / LAST).is_file():
             tensors = self.run.tensors(LAST, self.device)
-            counters = _Counters(**restore_state(self.model, self.steps.optimizer, tensors))
+            try:
+                counters = _Counters(**restore_state(self.model, self.steps.optimizer, tensors))
+            except (RuntimeError, KeyError, TypeError) as error:
+                raise UserError(f"{self.run.folder / LAST} does not fit the run's settings: {error}") from None
             self.run.forget_after(counters.step)
         self.steps.prepare()
         shares = np.array([len(each) for each in queries], dtype=np.float64)
@@ -125,7 +141,7 @@ class _Trainer:
         self.progress.begin(counters.step, settings.steps)
         total = torch.zeros((), device=self.device)
         since, clock = 0, perf_counter()
-        writer = _event_writer(self.run.folder)
+        writer = _event_writer(self.run.folder, counters.step)
         while counters.step < settings.steps:
             place = self._choose(counters.step, shares)
             if settings.decay:
@@ -136,6 +152,10 @@ class _Trainer:
             since += 1
             step = counters.step
             ends = step == settings.steps
+            validates = ends or (settings.validate_every > 0 and step % settings.validate_every == 0)
+            saves = ends or step % settings.checkpoint_every == 0
+            if (validates or saves) and not self._is_finite(total):
+                self._stop_at(step, shares)
             if step % settings.report_every == 0 or ends:
                 loss = float(total) / since
                 if not math.isfinite(loss):
@@ -146,10 +166,10 @@ class _Trainer:
                 self.progress.report(step, loss, rate)
                 total.zero_()
                 since, clock = 0, perf_counter()
-            if (settings.validate_every and step % settings.validate_every == 0) or ends:
+            if validates:
                 self._validate(counters, writer)
                 clock = perf_counter()
-            if step % settings.checkpoint_every == 0 or ends:
+            if saves:
                 self.run.save(LAST, state_tensors(self.model, self.steps.optimizer, vars(counters)))
                 clock = perf_counter() if since == 0 else clock
         writer.close()
@@ -169,6 +189,10 @@ class _Trainer:
             self.run.save(BEST, {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()})
         self.progress.validated(counters.step, mrr, best)
 
+    def _is_finite(self, total: Tensor) -> bool:
+        """Whether the losses since the last report and all weights are numbers: nothing else is kept."""
+        return bool(total.isfinite()) and all(bool(weight.isfinite().all()) for weight in self.model.parameters())
+
     def _stop_at(self, step: int, shares: np.ndarray) -> None:
         """Name the type whose loss is not finite: the first among those since the last report."""
         first = max(0, step - self.settings.report_every)
@@ -180,11 +204,13 @@ class _Trainer:
                     f"the loss is not finite by step {step}, on queries of type {queries.type}, {queries.shape}: "
                     f"lower the learning rate ({self.settings.learning_rate}); the last checkpoint is kept"
                 )
-        raise UserError(f"the loss is not finite by step {step}: lower the learning rate")
+        raise UserError(
+            f"the weights are not finite by step {step}: lower the learning rate; the last checkpoint is kept"
+        )
 
 
-def _event_writer(folder: Path) -> Any:
-    """TensorBoard's writer of events."""
+def _event_writer(folder: Path, step: int) -> Any:
+    """TensorBoard's writer of events; those after the step, which a resumed run takes again, are forgotten."""
     from torch.utils.tensorboard import SummaryWriter
 
-    return SummaryWriter(str(folder / "events"))
+    return SummaryWriter(str(folder / "events"), purge_step=step + 1 if step else None)

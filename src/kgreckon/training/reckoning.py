@@ -30,6 +30,11 @@ AT_ONCE = {"cuda": 512, "cpu": 16}
 _UNKNOWN = 6e4  # stands for infinity in half precision
 
 
+def is_trained(run: Run) -> bool:
+    """Whether nothing is left to do: the calibration is what is written last."""
+    return (run.folder / CALIBRATION).is_file()
+
+
 def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progress: TrainingProgress) -> Run:
     """Take all epochs that are left, then fit the rest; only the calibration sees more than the training graph."""
     settings = _settings(run)
@@ -98,18 +103,17 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
 def load_reckoner(run: Run, benchmark: Benchmark, device: torch.device, known: Split = Split.TRAIN) -> Reckoner:
     """The trained reckoner of a run, over the facts of the graph that is known."""
     settings = _settings(run)
-    path = run.folder / CALIBRATION
-    if not path.is_file():
+    if not is_trained(run):
         raise UserError(f"{run.folder} is not trained to its end; go on with: kgreckon train --resume {run.folder}")
     tensors = run.tensors(BEST, device)
     observed = ObservedFacts.of(benchmark.graphs.at(known), device)
     try:
-        calibration = Calibration(**read_json(path))
+        calibration = Calibration(**read_json(run.folder / CALIBRATION))
         scorer = _new_scorer(settings, Labels.of(observed))
         scorer.load_state_dict(
             {name.removeprefix("scorer."): tensor for name, tensor in tensors.items() if name.startswith("scorer.")}
         )
-        beliefs = Beliefs.from_tensors(tensors, observed)
+        beliefs = Beliefs.from_tensors(tensors, observed, benchmark.graphs.at(Split.TRAIN))
         evidence = Evidence.from_tensors(tensors, observed)
         relation_sums, value_sums = tensors["relation_sums"].float(), tensors["value_sums"]
     except (RuntimeError, KeyError, TypeError, IndexError) as error:
@@ -142,7 +146,10 @@ def _restore(run: Run, scorer: LinkScorer, training: LinkTraining, device: torch
     if not (run.folder / LAST).is_file():
         return 0
     tensors = run.tensors(LAST, device)
-    scorer.load_state_dict({n.removeprefix("scorer."): t for n, t in tensors.items() if n.startswith("scorer.")})
-    for place, square in enumerate(training.squares):
-        square.copy_(tensors[f"squares.{place}"])
-    return int(tensors["epochs"])
+    try:
+        scorer.load_state_dict({n.removeprefix("scorer."): t for n, t in tensors.items() if n.startswith("scorer.")})
+        for place, square in enumerate(training.squares):
+            square.copy_(tensors[f"squares.{place}"])
+        return int(tensors["epochs"])
+    except (RuntimeError, KeyError) as error:
+        raise UserError(f"{run.folder / LAST} does not fit the run's settings: {error}") from None

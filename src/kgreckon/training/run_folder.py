@@ -101,7 +101,10 @@ class Run:
         try:
             model.load_state_dict(tensors)
         except RuntimeError as error:
-            raise UserError(f"{self.folder / weights} does not fit the run's settings: {error}") from None
+            raise UserError(
+                f"{self.folder / weights} does not fit the run's settings, or is of an older version and is to be "
+                f"trained again: {error}"
+            ) from None
         return model.to(device).eval()
 
     def tensors(self, name: str, device: torch.device) -> dict[str, Tensor]:
@@ -142,8 +145,12 @@ class Run:
         return {"step": int(best["step"]), "validation_mrr": float(best["validation_mrr"])}
 
     def forget_after(self, step: int) -> None:
-        """Drop the metrics of steps that are going to be taken again."""
-        kept = [json.dumps(line) for line in self.records() if line["step"] <= step]
+        """Drop the metrics of steps that are going to be taken again, but not the time that they took."""
+        kept = [
+            json.dumps({**line, "step": min(line["step"], step)})
+            for line in self.records()
+            if line["step"] <= step or "trained_seconds" in line
+        ]
         temporary = self.folder / f".{METRICS}.new"
         temporary.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
         temporary.replace(self.folder / METRICS)

@@ -32,11 +32,12 @@ class Steps:
         self.device = queries[0].ids.device
         cuda = self.device.type == "cuda"
         embeddings = {module.weight for module in model.modules() if isinstance(module, Embedding)}
-        operators = [weight for weight in model.parameters() if weight not in embeddings]
+        learned = [weight for weight in model.parameters() if weight.requires_grad]
+        operators = [weight for weight in learned if weight not in embeddings]
         self._shares = (1.0, settings.operator_rate)
         self._rates = [torch.tensor(settings.learning_rate * share, device=self.device) for share in self._shares]
         groups = [
-            {"params": [weight for weight in model.parameters() if weight in embeddings], "lr": self._rates[0]},
+            {"params": [weight for weight in learned if weight in embeddings], "lr": self._rates[0]},
             {"params": operators, "lr": self._rates[1]},
         ]
         self.optimizer = torch.optim.Adam(groups, fused=True, capturable=cuda)

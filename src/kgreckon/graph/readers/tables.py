@@ -33,17 +33,19 @@ class Kind(Enum):
 
 
 _FIELDS = {Kind.FACTS: (3,), Kind.VALUES: (3, 4), Kind.NAMES: (2,)}
-_HEADERS = {
-    ("head", "relation", "tail"): Kind.FACTS,
-    ("subject", "predicate", "object"): Kind.FACTS,
-    ("entity", "attribute", "value"): Kind.VALUES,
-    ("entity", "attribute", "value", "unit"): Kind.VALUES,
-    ("name", "label"): Kind.NAMES,
-    ("entity", "label"): Kind.NAMES,
-    ("entity", "name"): Kind.NAMES,
-    ("id", "name"): Kind.NAMES,
-    ("id", "label"): Kind.NAMES,
-}
+# The words that a header may have above each column, by what the table holds.
+_HEADS, _LABELS, _TAILS = (
+    {"head", "subject", "source", "from"},
+    {"relation", "predicate", "property"},
+    {"tail", "object", "target", "to"},
+)
+_NAMES, _QUANTITIES = {"entity", "subject", "id", "name"}, {"attribute", "property", "predicate"}
+_HEADERS: tuple[tuple[Kind, tuple[set[str], ...]], ...] = (
+    (Kind.FACTS, (_HEADS, _LABELS, _TAILS)),
+    (Kind.VALUES, (_NAMES, _QUANTITIES, {"value"})),
+    (Kind.VALUES, (_NAMES, _QUANTITIES, {"value"}, {"unit"})),
+    (Kind.NAMES, (_NAMES, {"label", "name"})),
+)
 
 
 def suffix_of(path: Path) -> str:
@@ -108,7 +110,11 @@ def read_table(path: Path, kind: Kind, builder: GraphBuilder, report: ImportRepo
 
 
 def _header(rows: list[Row]) -> Kind | None:
-    return _HEADERS.get(tuple(field.strip().lower() for field in rows[0][1]))
+    words = [field.strip().lower() for field in rows[0][1]]
+    for kind, columns in _HEADERS:
+        if len(words) == len(columns) and all(word in known for word, known in zip(words, columns, strict=True)):
+            return kind
+    return None
 
 
 def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder, report: ImportReport) -> None:
@@ -116,7 +122,8 @@ def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder,
     separator = "comma" if suffix_of(path) == ".csv" else "tab"
     widths = _FIELDS[kind]
     expected = " or ".join(map(str, widths))
-    for line, fields in rows:
+    for line, cells in rows:
+        fields = [cell.strip() for cell in cells]
         if len(fields) not in widths:
             report.reject(path, line, f"expected {expected} {separator}-separated fields, found {len(fields)}")
             continue
@@ -125,7 +132,7 @@ def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder,
                 builder.add_fact(*fields)
             elif kind is Kind.VALUES:
                 number, unit = read_cell(fields[2])
-                given = fields[3].strip() if len(fields) == 4 else ""
+                given = fields[3] if len(fields) == 4 else ""
                 builder.add_value(fields[0], fields[1], number, given or unit or PLAIN_UNIT)
             elif builder.label(*fields):
                 report.labels += 1

@@ -15,7 +15,7 @@ from kgreckon.benchmark.statistics import benchmark_statistics
 from kgreckon.benchmark.types import parse_types
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
-from kgreckon.graph.storage import read_table, write_table
+from kgreckon.graph.storage import read_table, save_graph, write_table
 from kgreckon.query import GENERAL_TYPES, Shape, specific_shapes
 from random_graph import random_graph
 
@@ -61,6 +61,11 @@ class TestReading:
         assert len(names) == len(set(shapes)) and all(
             name.replace("_", "").replace(".", "").isalnum() for name in names
         )
+
+    def test_a_graph_folder_is_told_how_to_become_one(self, made, tmp_path):
+        save_graph(made.graph, tmp_path / "graph")
+        with pytest.raises(UserError, match=r"not a benchmark folder.*kgreckon build .*graph --out FOLDER"):
+            Benchmark.open(tmp_path / "graph")
 
     def test_unknown_types_are_named(self, made):
         with pytest.raises(UserError, match="has no queries of type '4p'"):

@@ -419,6 +419,10 @@ class TestRuns:
         result = evaluate(train(made, tmp_path / "run", chosen()))
         assert result["queries"] > 0
 
+    def test_an_unknown_setting_is_told_what_there_is(self):
+        with pytest.raises(UserError, match=r"unknown setting 'steps': choose .*epochs"):
+            chosen(steps=50)
+
     def test_settings_that_cannot_be_meant_are_refused(self):
         with pytest.raises(UserError, match=r"rank must be at least 1"):
             chosen(rank=0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 # Looking for the nearest name compares strings one by one; past this many names only a prefix of them is compared.
 _NAMES_COMPARED = 100_000
+_FEW = 24  # names that are all told where none is near
 
 
 class UserError(Exception):
@@ -33,16 +34,21 @@ class UnknownNameError(UserError):
     is none should not pay for proposals.
     """
 
-    def __init__(self, kind: str, name: str, candidates: Callable[[], Iterable[str]]) -> None:
+    def __init__(
+        self, kind: str, name: str, candidates: Callable[[], Iterable[str]], all_of: Sequence[str] = ()
+    ) -> None:
         super().__init__(kind, name)
-        self._kind, self._name, self._candidates = kind, name, candidates
+        self._kind, self._name, self._candidates, self._all = kind, name, candidates, all_of
 
     def __str__(self) -> str:
         close = nearest(self._name, self._candidates())
-        remedy = f"; did you mean {' or '.join(repr(text) for text in close)}?" if close else ""
+        remedy = f": choose {', '.join(self._all)}" if 0 < len(self._all) <= _FEW else ""
+        if close:
+            remedy = f"; did you mean {' or '.join(repr(text) for text in close)}?"
         return f"unknown {self._kind} {self._name!r}{remedy}"
 
 
 def unknown_name(kind: str, name: str, candidates: Iterable[str]) -> UserError:
-    """The error that says `name` is no such thing and proposes the nearest names."""
-    return UnknownNameError(kind, name, lambda: candidates)
+    """The error that says `name` is no such thing and proposes the nearest names, or all where they are few."""
+    known = list(candidates)
+    return UnknownNameError(kind, name, lambda: known, known)

@@ -19,7 +19,7 @@ from kgreckon.benchmark.splits import Split, SplitGraph
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers, Ragged
 from kgreckon.graph import KnowledgeGraph, open_graph_folder
-from kgreckon.graph.storage import column_of, read_table, write_table
+from kgreckon.graph.storage import column_of, is_graph_folder, read_table, write_table
 from kgreckon.query import SEVEN, Batch, Operator, Shape
 
 HEADER = "benchmark.json"
@@ -131,7 +131,8 @@ class Benchmark:
         if not folder.is_dir():
             raise UserError(f"{folder}: no such folder")
         if not path.is_file():
-            raise UserError(f"{folder} is not a benchmark folder: it has no {HEADER}")
+            made_of = f"; make one with: kgreckon build {folder} --out FOLDER" if is_graph_folder(folder) else ""
+            raise UserError(f"{folder} is not a benchmark folder: it has no {HEADER}{made_of}")
         header = read_json(path)
         if header.get("format") != FORMAT or header.get("version") != VERSION:
             raise UserError(f"{path} is not the header of a benchmark of version {VERSION}")

@@ -33,7 +33,7 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Make a benchmark: nested splits and queries of all types with easy and hard answers."""
-    from kgreckon.benchmark import PRESETS, BuildSettings
+    from kgreckon.benchmark import PRESETS, BuildSettings, Split
     from kgreckon.benchmark import build as build_benchmark
     from kgreckon.benchmark.types import parse_types
     from kgreckon.exact import Numbers
@@ -46,13 +46,14 @@ def build(
     settings = BuildSettings.choose(opened, parse_types(types), queries, Numbers(numbers.value), seed, preset)
     with BuildProgress() as progress:
         try:
-            build_benchmark(opened, out, settings, workers, progress)
+            made = build_benchmark(opened, out, settings, workers, progress)
         except KeyboardInterrupt:
             raise UserError(f"stopped; what was complete is kept in {out}, and the same command goes on") from None
     if as_json:
         print_json({"folder": str(out), "queries": progress.found})
     else:
-        typer.echo(f"{out}: {sum(progress.found.values()):,} queries; look at them with: kgreckon stats {out}")
+        count = sum(made.summary(split, name)["found"] for split in Split for name in made.types)
+        typer.echo(f"{out}: {count:,} queries; look at them with: kgreckon stats {out}")
 
 
 @app.command()

@@ -113,7 +113,7 @@ def print_evaluation(result: dict[str, Any], optimistic: bool, out: Console) -> 
         part = result[target]
         rows = [row(name, found) for name, found in part["by_type"].items()]
         rows += [row(name.replace("_", " "), part[name]) for name in ("without_numbers", "touching_numbers", "all")]
-        print_table(out, f"{title}: {result['split']} split, percent", ("graph", *names), rows)
+        print_table(out, f"{title}: {result['split']} split, percent", ("queries of", *names), rows)
     errors = result["number_targets"]["absolute_error_of_the_best_value"]
     if errors:
         cells = [(unit, each["queries"], float(each["median"]), float(each["mean"])) for unit, each in errors.items()]
@@ -147,4 +147,4 @@ def print_comparison(rows: Sequence[Row], out: Console) -> None:
          *(f"{row.by_type[kind]:.2f}" if kind in row.by_type else "-" for kind in types))
         for row in rows
     ]  # fmt: skip
-    print_table(out, "Queries for entities, percent", ("graph", "MRR", "H@1", "H@3", "H@10", *types), cells)
+    print_table(out, "Queries for entities, percent", ("run", "MRR", "H@1", "H@3", "H@10", *types), cells)

@@ -11,7 +11,19 @@ from rich.text import Text
 from kgreckon.graph.literals import is_calendar, write_date
 
 _ANY_WIDTH = 100_000
-_LEFT = ("relation", "attribute", "unit", "answer", "name", "value", "graph", "answers", "specific type")
+_LEFT = (
+    "relation",
+    "attribute",
+    "unit",
+    "answer",
+    "name",
+    "value",
+    "graph",
+    "answers",
+    "specific type",
+    "run",
+    "queries of",
+)
 
 
 def console() -> Console:

@@ -224,21 +224,21 @@ class TestTables:
         assert facts_of(read(file("facts.tsv", f"a\tr\t{name}\n"))) == {("a", "r", name)}
 
     @pytest.mark.parametrize("header", ["source,relation,target", "Subject, Property, Object", "from,predicate,to"])
-    def test_common_words_are_a_header_and_blanks_around_cells_do_not_count(self, file, header):
-        found = read(file("facts.csv", f"{header}\nA, likes, B\nB ,likes,C\n"))
-        assert facts_of(found) == {("A", "likes", "B"), ("B", "likes", "C")}
+    def test_common_words_are_a_header_and_a_blank_after_a_comma_does_not_count(self, file, header):
+        found = read(file("facts.csv", f'{header}\nA, likes, B\nB,likes,C\nC,likes," D"\n'))
+        assert facts_of(found) == {("A", "likes", "B"), ("B", "likes", "C"), ("C", "likes", " D")}
 
     @settings(max_examples=50)
     @given(st.data())
     def test_any_names_come_through_a_table(self, tmp_path_factory, data):
         text = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n\ufeff"), min_size=1, max_size=6)
-        names = text.map(str.strip).filter(bool)
+        names = text.filter(lambda name: name.strip())
         facts = data.draw(st.sets(st.tuples(names, names, names), min_size=1, max_size=5))
         folder = tmp_path_factory.mktemp("any")
         tabs, commas = folder / "facts.tsv", folder / "facts.csv"
         tabs.write_bytes("".join("\t".join(fact) + "\n" for fact in facts).encode())
         written = io.StringIO(newline="")
-        csv.writer(written).writerows(facts)
+        csv.writer(written, quoting=csv.QUOTE_ALL).writerows(facts)
         commas.write_bytes(written.getvalue().encode())
         assert facts_of(read((tabs, Kind.FACTS))) == facts_of(read((commas, Kind.FACTS))) == facts
 

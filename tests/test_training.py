@@ -158,6 +158,13 @@ def test_training_leaves_torchs_random_numbers_as_they_were(small, tmp_path):
     assert torch.equal(torch.rand(3), expected)
 
 
+def test_training_and_evaluation_leave_torchs_precision_as_it_was(small, tmp_path):
+    before = torch.get_float32_matmul_precision()
+    run = train(small, tmp_path / "run", settings(steps=2, precision="tf32"))
+    evaluate(run)
+    assert torch.get_float32_matmul_precision() == before
+
+
 def test_loading_what_was_saved_gives_the_same_scores(small, tmp_path):
     run = train(small, tmp_path / "run", settings())
     one, other = run.model(small, CPU), load(tmp_path / "run", device="cpu")
@@ -174,6 +181,14 @@ def test_what_is_loaded_scores_as_it_did_in_training(small, tmp_path, numbers):
     fresh = model_for(small, run.settings.model, torch.Generator().manual_seed(run.settings.training.seed))
     if numbers != "baseline":
         assert torch.equal(run.model(small, CPU).number_reasoning.encoded, fresh.number_reasoning.encoded)
+
+
+@pytest.mark.parametrize("changes", [{"precision": "bf16"}, {"device": "cuda"}])
+def test_what_cannot_be_trained_here_leaves_no_folder(small, tmp_path, monkeypatch, changes):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(UserError, match="GPU"):
+        train(small, tmp_path / "run", settings(**changes))
+    assert not (tmp_path / "run").exists()
 
 
 def test_scores_that_are_no_numbers_have_no_rank(small):

@@ -49,11 +49,11 @@ def build(
             made = build_benchmark(opened, out, settings, workers, progress)
         except KeyboardInterrupt:
             raise UserError(f"stopped; what was complete is kept in {out}, and the same command goes on") from None
+    found = {f"{split.label} {name}": made.summary(split, name)["found"] for split in Split for name in made.types}
     if as_json:
-        print_json({"folder": str(out), "queries": progress.found})
+        print_json({"folder": str(out), "queries": found})
     else:
-        count = sum(made.summary(split, name)["found"] for split in Split for name in made.types)
-        typer.echo(f"{out}: {count:,} queries; look at them with: kgreckon stats {out}")
+        typer.echo(f"{out}: {sum(found.values()):,} queries; look at them with: kgreckon stats {out}")
 
 
 @app.command()

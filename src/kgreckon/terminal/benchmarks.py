@@ -104,7 +104,6 @@ class BuildProgress(Progress):
     """Bars on stderr, one for each split and type: how many queries, how fast, how long still."""
 
     def __init__(self) -> None:
-        self.found: dict[str, int] = {}
         self._bars = bars.Progress(
             bars.TextColumn("{task.description}"),
             bars.BarColumn(),
@@ -134,7 +133,6 @@ class BuildProgress(Progress):
 
     def finish(self, split: Split, name: str, found: int, wanted: int | None) -> None:
         """The bar ends; what the graph could not yield is said once more in words."""
-        self.found[f"{split.label} {name}"] = found
         self.advance(found)
         self._bars.update(self._task, total=found, completed=found)
         if wanted is not None and found < wanted:

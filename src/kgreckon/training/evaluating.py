@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,24 @@ def evaluate(
     where = device_for(device)
     queries = EvaluationQueries.load(opened, split, where, queries_per_type)
     at_once = 0 if isinstance(run.settings, RunSettings) else AT_ONCE[where.type]
-    evaluation = evaluate_scores(_load(run, opened, where).answer, queries, advance, at_once)
+    with float32_products("high" if where.type == "cuda" else "highest"):
+        evaluation = evaluate_scores(_load(run, opened, where).answer, queries, advance, at_once)
     result = evaluation.as_json() | {"queries_per_type": queries_per_type or None, "device": where.type}
     name = f"{split.label}_metrics"
     write_json(run.folder / f"{name}.json", result)
     _write_csv(run.folder / f"{name}.csv", result)
     return result
+
+
+@contextmanager
+def float32_products(precision: str) -> Iterator[None]:
+    """Within, float32 matrix products are as exact as torch calls it ("highest", or TF32: "high"); then as before."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def device_for(name: str) -> torch.device:

@@ -16,7 +16,7 @@ from kgreckon.benchmark import Benchmark, Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
 from kgreckon.training.data import model_for, training_queries
-from kgreckon.training.evaluating import device_for
+from kgreckon.training.evaluating import device_for, float32_products
 from kgreckon.training.reckoning import is_trained, train_reckoner
 from kgreckon.training.run_folder import BEST, LAST, Run, restore_state, state_tensors
 from kgreckon.training.settings import RunSettings, Settings
@@ -71,14 +71,15 @@ def resume(folder: str | Path, benchmark: Path | None = None, progress: Training
 def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: bool) -> Run:
     start = perf_counter()
     device = _device_of(run.settings)
-    precision = torch.get_float32_matmul_precision()
+    if not isinstance(run.settings, RunSettings) and is_trained(run):
+        return run
     try:
         if isinstance(run.settings, RunSettings):
             _Trainer(run, benchmark, run.settings, progress).run_to_the_end(resume)
-        elif not is_trained(run):
-            train_reckoner(run, benchmark, device, progress)
+        else:
+            with float32_products("high" if device.type == "cuda" else "highest"):
+                train_reckoner(run, benchmark, device, progress)
     finally:  # what an interrupted run took counts too
-        torch.set_float32_matmul_precision(precision)
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
         last = max((line["step"] for line in run.records()), default=0)
         took = perf_counter() - start
@@ -87,7 +88,13 @@ def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, 
 
 
 def _device_of(settings: Settings) -> torch.device:
-    return device_for(settings.training.device if isinstance(settings, RunSettings) else settings.device)
+    """The device to train on; a UserError where it is not there, or not for these settings."""
+    if not isinstance(settings, RunSettings):
+        return device_for(settings.device)
+    device = device_for(settings.training.device)
+    if settings.training.precision == "bf16" and device.type == "cpu":
+        raise UserError("precision=bf16 is for a GPU; on a CPU leave it at auto")
+    return device
 
 
 class _Trainer:
@@ -96,20 +103,17 @@ class _Trainer:
     def __init__(self, run: Run, benchmark: Benchmark, settings: RunSettings, progress: TrainingProgress) -> None:
         self.run, self.benchmark, self.progress = run, benchmark, progress
         self.model_settings, self.settings = settings.model, settings.training
-        self.device = device_for(self.settings.device)
+        self.device = _device_of(settings)
         self.precision = self.settings.precision
-        if self.precision == "bf16" and self.device.type == "cpu":
-            raise UserError("precision=bf16 is for a GPU; on a CPU leave it at auto")
         if self.precision == "auto":
             self.precision = "tf32" if self.device.type == "cuda" else "float32"
-        torch.set_float32_matmul_precision("highest" if self.precision == "float32" else "high")
 
     def run_to_the_end(self, resume: bool) -> Run:
         """Take all steps that are left."""
         devices = [self.device] if self.device.type == "cuda" else []
-        with torch.random.fork_rng(
-            devices
-        ):  # dropout draws from torch's own generators; they are given back as they were
+        # Dropout draws from torch's own generators; they are given back as they were.
+        products = float32_products("highest" if self.precision == "float32" else "high")
+        with torch.random.fork_rng(devices), products:
             torch.manual_seed(self.settings.seed)
             self._run(resume)
         return self.run

@@ -38,7 +38,6 @@ def is_trained(run: Run) -> bool:
 def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progress: TrainingProgress) -> Run:
     """Take all epochs that are left, then fit the rest; only the calibration sees more than the training graph."""
     settings = _settings(run)
-    torch.set_float32_matmul_precision("high" if device.type == "cuda" else "highest")
     observed = ObservedFacts.of(benchmark.graphs.at(Split.TRAIN), device)
     labels = Labels.of(observed)
     scorer = _new_scorer(settings, labels).to(device)

@@ -79,7 +79,7 @@ def read_rows(path: Path, report: ImportReport) -> Iterator[Row]:
 
 
 def _csv_rows(text: TextIOWrapper, path: Path, report: ImportReport) -> Iterator[Row]:
-    reader = csv.reader(text, strict=True)
+    reader = csv.reader(text, strict=True, skipinitialspace=True)  # in "a, b" the second cell is b
     while True:
         line = reader.line_num + 1  # a row may take several lines; it is called by its first
         try:
@@ -122,8 +122,7 @@ def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder,
     separator = "comma" if suffix_of(path) == ".csv" else "tab"
     widths = _FIELDS[kind]
     expected = " or ".join(map(str, widths))
-    for line, cells in rows:
-        fields = [cell.strip() for cell in cells]
+    for line, fields in rows:
         if len(fields) not in widths:
             report.reject(path, line, f"expected {expected} {separator}-separated fields, found {len(fields)}")
             continue
@@ -132,7 +131,7 @@ def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder,
                 builder.add_fact(*fields)
             elif kind is Kind.VALUES:
                 number, unit = read_cell(fields[2])
-                given = fields[3] if len(fields) == 4 else ""
+                given = fields[3].strip() if len(fields) == 4 else ""
                 builder.add_value(fields[0], fields[1], number, given or unit or PLAIN_UNIT)
             elif builder.label(*fields):
                 report.labels += 1

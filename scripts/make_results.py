@@ -11,13 +11,9 @@ import sys
 from pathlib import Path
 
 from kgreckon.reproducing import html, markdown, report
-from kgreckon.reproducing.blocks import Block, Text
+from kgreckon.reproducing.blocks import Block
 
 ROOT = Path(__file__).parents[1]
-REMARK = (
-    "The rows with DICE are of runs that were read back with another rotation than they were trained with, and those\n"
-    "of the MAP loss are of units' vectors that were learned too. Both are mended; the rows are to be made again."
-)
 
 
 def blocks() -> list[Block]:
@@ -26,8 +22,7 @@ def blocks() -> list[Block]:
         [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
         for folder in (ROOT / "results", ROOT / "results" / "sweeps")
     )
-    whole = report(results, "make report", [trial for sweep in sweeps for trial in sweep])
-    return [*whole[:2], Text(REMARK), *whole[2:]]
+    return report(results, "make report", [trial for sweep in sweeps for trial in sweep])
 
 
 def main() -> None:

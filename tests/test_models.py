@@ -196,6 +196,16 @@ class TestNumbersAsParticles:
         expected = best - best.amax(dim=1, keepdim=True)
         assert torch.allclose(numbers.scores(theta), expected, rtol=1e-3, atol=1e-3)
 
+    def test_their_steps_drop_while_learning_and_only_then(self):
+        asked = model("query2particles", dropout=0.0, number_dropout=0.5)
+        theta, attribute = asked.number(torch.tensor([1])), torch.tensor([0])
+        steps = (asked.compare, asked.having_value)
+        assert all(not torch.equal(step(attribute, theta), step(attribute, theta)) for step in steps)
+        asked.eval()
+        assert all(torch.equal(step(attribute, theta), step(attribute, theta)) for step in steps)
+        still = model("query2particles", dropout=0.0, number_dropout=0.0)
+        assert torch.equal(still.compare(attribute, theta), still.compare(attribute, theta))
+
     def test_they_come_back_as_particles_of_entities(self):
         asked = model("query2particles").eval()
         united = asked.unite([asked.number(torch.tensor([row])) for row in (0, 3)], True)

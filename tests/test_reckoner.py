@@ -36,7 +36,7 @@ from kgreckon.reckoner.features import neighbourhood_vectors
 from kgreckon.reckoner.fitting import fit_beliefs
 from kgreckon.reckoner.fuzzy import Ranges
 from kgreckon.reckoner.links import ComplEx, LinkTraining
-from kgreckon.reckoner.predicted import Labels, log_sums
+from kgreckon.reckoner.predicted import Expectations, Labels, log_sums
 from kgreckon.reckoner.predicting import predict
 from kgreckon.training import choose_settings, evaluate, load, resume, train
 from kgreckon.training.reckoning import load_reckoner
@@ -240,6 +240,14 @@ class TestExpectations:
         people = [float(odds[ids[f"x{index}"]]) for index in range(1, 300, 10)]
         cities = [float(odds[ids[f"x{index}"]]) for index in range(0, 300, 10)]
         assert min(people) > 5 * max(cities)
+
+    @given(st.lists(st.floats(1e-6, 1e4), min_size=1, max_size=8).map(sorted))
+    def test_where_none_are_stated_more_are_expected_with_the_odds_but_never_many(self, odds):
+        expected = Expectations(torch.zeros(1, len(odds)), torch.tensor([odds])).relations(1.0, 1.0)[0]
+        assert (expected.diff() >= 0).all()
+        assert (expected <= 2.0).all()
+        assert (expected <= torch.tensor(odds) * 1.0001).all()
+        assert all(float(own) > 0.95 * odd for own, odd in zip(expected, odds, strict=True) if odd < 0.1)
 
 
 class TestAttributes:

@@ -8,9 +8,9 @@ several hold.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
+from functools import partial, reduce
 
 import torch
 from torch import Tensor, nn
@@ -85,6 +85,7 @@ class NumberReasoning(nn.Module):
         num_attributes: int,
         num_comparisons: int,
         dropout: float,
+        step_dropout: float,  # of particles
         value_loss: str,
         learn_values: bool,
         type_prior: bool,
@@ -112,7 +113,7 @@ class NumberReasoning(nn.Module):
         self.attributes_in = Embedding(num_attributes, self.dimension, generator)
         self.attributes_out = Embedding(num_attributes, self.dimension, generator)
         self.comparisons = Embedding(num_comparisons, self.dimension, generator)
-        transition = ParticleTransition if particles else GatedTransition
+        transition = partial(ParticleTransition, dropout=step_dropout) if particles else GatedTransition
         self.into = transition(flat_dimension, self.dimension, self.dimension)  # ap
         self.within = transition(self.dimension, self.dimension, self.dimension)  # np
         self.out = transition(self.dimension, self.dimension, flat_dimension)  # rap
@@ -188,7 +189,7 @@ class NumberReasoning(nn.Module):
             return inner_products(theta, points) if self.offsets is None else best_particle_scores(theta, points)
         points = points.double() * self.point_scale
         posteriors = (self._log_posterior(one, points, self.units[rows]) for one in self._particles(theta))
-        best = functools.reduce(torch.maximum, posteriors)
+        best = reduce(torch.maximum, posteriors)
         return (best - best.amax(dim=1, keepdim=True)).float()
 
     def _log_posterior(self, theta: Tensor, points: Tensor, units: Tensor) -> Tensor:  # (b, k), (m, d), (m,) -> (b, m)

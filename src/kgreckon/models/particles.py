@@ -11,7 +11,7 @@ from kgreckon.models.operators import Attention, FeedForward, GatedTransition
 class ParticleTransition(nn.Module):
     """A gated transition of every particle, then attention among them, each with a norm."""
 
-    def __init__(self, state_dimension: int, label_dimension: int, dimension: int, dropout: float = 0.0) -> None:
+    def __init__(self, state_dimension: int, label_dimension: int, dimension: int, dropout: float) -> None:
         super().__init__()
         self.gated = GatedTransition(state_dimension, label_dimension, dimension)
         self.attention = Attention(dimension)

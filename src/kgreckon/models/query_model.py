@@ -33,6 +33,9 @@ class ModelSettings:
     dimension: int = field(default=300, metadata={"help": "The length of every embedding."})
     particles: int = field(default=5, metadata={"help": "Particles of Query2Particles."})
     dropout: float = field(default=0.1, metadata={"help": "Dropout inside the operators."})
+    number_dropout: float = field(
+        default=0.1, metadata={"help": "Dropout after each step of a set of numbers, where sets are particles."}
+    )
     box_score: str = field(
         default="inner", metadata={"help": "Query2Box's score: the largest inner product inside the box, or l1."}
     )
@@ -59,7 +62,7 @@ class ModelSettings:
                 raise UserError(f"{name} must be at least 1")
         if self.particles > 100:
             raise UserError("particles must be at most 100")
-        for name in ("dropout", "entity_smoothing", "value_smoothing"):
+        for name in ("dropout", "number_dropout", "entity_smoothing", "value_smoothing"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 0 and below 1")
 
@@ -114,6 +117,7 @@ class QueryModel(nn.Module):
                 num_attributes=sizes.attributes,
                 num_comparisons=len(SEVEN),
                 dropout=settings.dropout,
+                step_dropout=settings.number_dropout,
                 value_loss=settings.value_loss,
                 learn_values=settings.learn_values,
                 type_prior=settings.type_prior,

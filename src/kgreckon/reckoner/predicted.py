@@ -21,6 +21,7 @@ from kgreckon.reckoner.rules import Support
 _CANDIDATES = 2048  # entities that may lack an attribute's value: the likeliest to have one
 _LEAST_EXISTENCE = 1e-3
 _LEAST_HIDDEN = 1e-5  # facts to be expected, below which an entity is taken to have none of a relation
+_MOST_UNSTATED = 2.0  # facts of a relation to be expected, at the most, of an entity that states none: odds have no end
 _FLOOR = -40.0  # of a logarithm
 _CAP = 0.9  # what no predicted fact reaches: expectations bend towards it, so that their order is kept
 _UNSEEN = 0.1  # what a value that never occurred with the attribute counts beside one that did
@@ -100,7 +101,8 @@ class Expectations:
 
     def relations(self, hidden: float, existence: float) -> Tensor:  # (relations, entities)
         """The hidden facts of each relation."""
-        return torch.where(self.hidden > 0, hidden * self.hidden, existence * self.odds[: len(self.hidden)])
+        odds = self.odds[: len(self.hidden)]
+        return torch.where(self.hidden > 0, hidden * self.hidden, existence * odds / (1 + odds / _MOST_UNSTATED))
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,7 @@ def _ablation(results: list[Result]) -> list[Block]:
     changed = [result for result in results if result.get("variant")]
     if not changed:
         return []
-    wanted = [f"{ABLATED[0]}, {form}" for form in ("baseline", "dice", "sinusoidal")]
+    wanted = [f"{ABLATED[0]}, {form}" for form in ("baseline", ABLATED[1])]
     whole = [r for r in results if r.get("variant") is None and _seed(r) == 0 and _name(r) in wanted]
     whole.sort(key=_name)
     rows = []
@@ -260,8 +260,8 @@ def _settings(results: list[Result]) -> list[Block]:
     if not neural:
         return []
     columns = (
-        "", "steps", "batch", "answers", "dimension", "learning rate", "of operators", "dropout", "value loss", "seed",
-        "device",
+        "", "steps", "batch", "answers", "dimension", "learning rate", "of operators", "dropout", "of numbers",
+        "value loss", "seed", "device",
     )  # fmt: skip
     rows = []
     for result in neural:
@@ -272,10 +272,15 @@ def _settings(results: list[Result]) -> list[Block]:
             _name(result), f"{training['steps']:,}", training["batch_size"], training.get("answers", 1),
             model["dimension"], f"{training['learning_rate']}{falling}",
             f"{training['learning_rate'] * training['operator_rate']:.4g}",
-            model["dropout"], model["value_loss"], training["seed"],
+            model["dropout"], _number_dropout(model), model["value_loss"], training["seed"],
             f"{result['device_name']}, torch {result['torch']}",
         ])  # fmt: skip
     return [Table(columns, rows)]
+
+
+def _number_dropout(model: dict[str, Any]) -> Any:
+    """Dropout after the steps of numbers' particles; runs from before it was a setting dropped nothing there."""
+    return model.get("number_dropout", 0.0) if model["model"] == ABLATED[0] and model["numbers"] != "baseline" else ""
 
 
 def _times(results: list[Result]) -> Table:

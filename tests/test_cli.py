@@ -348,6 +348,9 @@ class TestAsk:
         [
             ("(e,(Japn))", "unknown entity 'Japn'; did you mean 'Japan'?"),
             ("(rp,(inn),(e,(Japan)))", "unknown relation 'inn'; did you mean 'in'?"),
+            ("(rp,(latitude),(e,(Oslo)))", "'latitude' is an attribute, which leads to numbers, not a relation"),
+            ("(ap,(in),(e,(Oslo)))", "'in' is a relation, which leads to entities, not an attribute"),
+            ("(rp,(owns),(e,(Oslo)))", "unknown relation 'owns': choose in"),
             ("(ap,(lattitude),(e,(Oslo)))", "unknown attribute 'lattitude'; did you mean 'latitude'?"),
             (
                 "(rap,(latitude),(ap,(population),(e,(Oslo))))",

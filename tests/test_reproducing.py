@@ -152,6 +152,12 @@ def test_seeds_are_summed_up_and_stand_in_no_other_table(several):
     assert [row[0] for row in ablation.rows] == ["query2particles, sinusoidal", "values <fixed>"]
 
 
+def test_runs_of_another_seed_are_rows_too(several):
+    others = [result for result in several if result is not several[0]]
+    table = next(block for block in report(others, "a test") if isinstance(block, Table))
+    assert [row[1] for row in table.rows if row[0] == "query2particles, sinusoidal: ours"] == ["10.00"]
+
+
 def test_the_page_needs_no_other_file_and_shows_names_as_they_are(several):
     blocks = report(several, "a test")
     page, text = html(blocks, "a <test>"), markdown(blocks)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -347,8 +348,13 @@ class TestCommandLine:
                 monkeypatch, capsys, "evaluate", tmp_path / numbers, "--queries", 10, "--optimistic"
             )
             assert code == 0 and "Queries for entities" in out and "MRR, optimistic" in out
-        code, out, _ = self.run(monkeypatch, capsys, "compare", tmp_path / "baseline", tmp_path / "dice", "--json")
-        assert code == 0 and len(json.loads(out)) == 2
+        code, out, err = self.run(monkeypatch, capsys, "compare", tmp_path / "baseline", tmp_path / "dice", "--json")
+        assert code == 0 and len(json.loads(out)) == 2 and "different benchmarks" not in err
+        header = json.loads((tmp_path / "dice" / "run.json").read_text())
+        other = shutil.copytree(tmp_path / "dice", tmp_path / "other")
+        (other / "run.json").write_text(json.dumps(header | {"benchmark_hash": "another"}))
+        code, out, err = self.run(monkeypatch, capsys, "compare", tmp_path / "baseline", other)
+        assert code == 0 and "different benchmarks" in err and "different" not in out
         code, out, _ = self.run(monkeypatch, capsys, "train", "--resume", tmp_path / "dice")
         assert code == 0
 

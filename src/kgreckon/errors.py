@@ -8,7 +8,7 @@ from itertools import islice
 
 # Looking for the nearest name compares strings one by one; past this many names only a prefix of them is compared.
 _NAMES_COMPARED = 100_000
-_FEW = 24  # names that are all told where none is near
+FEW = 24  # names that are all told where none is near
 
 
 class UserError(Exception):
@@ -42,7 +42,7 @@ class UnknownNameError(UserError):
 
     def __str__(self) -> str:
         close = nearest(self._name, self._candidates())
-        remedy = f": choose {', '.join(self._all)}" if 0 < len(self._all) <= _FEW else ""
+        remedy = f": choose {', '.join(self._all)}" if 0 < len(self._all) <= FEW else ""
         if close:
             remedy = f"; did you mean {' or '.join(repr(text) for text in close)}?"
         return f"unknown {self._kind} {self._name!r}{remedy}"

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from kgreckon.errors import UnknownNameError, UserError
+from kgreckon.errors import FEW, UnknownNameError, UserError
 from kgreckon.graph.literals import local_name
 from kgreckon.graph.similar import SimilarNames
 
@@ -52,7 +52,8 @@ class Symbols:
             shown = ", ".join(repr(self.name(place)) for place in places[:5])
             more = f" and {len(places) - 5} more" if len(places) > 5 else ""
             raise UserError(f"{text!r} is the label of more than one {self.kind}: give one of the names {shown}{more}")
-        raise UnknownNameError(self.kind, text, lambda: self._similar.candidates(text))
+        few = self.names.to_pylist() if len(self) <= FEW else ()
+        raise UnknownNameError(self.kind, text, lambda: self._similar.candidates(text), few)
 
     @cached_property
     def _similar(self) -> SimilarNames:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from kgreckon.errors import UnknownNameError, UserError
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import is_calendar, read_with_unit, write_date
+from kgreckon.graph.symbols import Symbols
 from kgreckon.graph.values import ValueTable
 from kgreckon.query import Number
 from kgreckon.query.algebra import plain_number
@@ -37,7 +39,12 @@ class GraphVocabulary:
         if self.graph.relations.has(text):  # a relation's own name may begin with ^
             return 2 * self.graph.relations.find(text)
         inverse = text.startswith("^")
-        return 2 * self.graph.relations.find(text[inverse:]) + inverse
+        try:
+            return 2 * self.graph.relations.find(text[inverse:]) + inverse
+        except UnknownNameError:
+            if not _finds(self.graph.attributes, text[inverse:]):
+                raise
+        raise UserError(f"{text[inverse:]!r} is an attribute, which leads to numbers, not a relation")
 
     def relation_name(self, relation: int) -> str:
         """The unique name of a relation, with `^` where it is an inverse."""
@@ -53,7 +60,12 @@ class GraphVocabulary:
 
     def attribute_id(self, text: str) -> int:
         """The attribute called `text`."""
-        return self.graph.attributes.find(text)
+        try:
+            return self.graph.attributes.find(text)
+        except UnknownNameError:
+            if not _finds(self.graph.relations, text.removeprefix("^")):
+                raise
+        raise UserError(f"{text.removeprefix('^')!r} is a relation, which leads to entities, not an attribute")
 
     def attribute_name(self, attribute: int) -> str:
         """The unique name of an attribute."""
@@ -85,3 +97,11 @@ class GraphVocabulary:
     def write_number(self, number: Number) -> str:
         """The number without its unit, such that `read_number` gives it back."""
         return write_date(number.value) if is_calendar(number.unit) else plain_number(number.value)
+
+
+def _finds(symbols: Symbols, text: str) -> bool:
+    try:
+        symbols.find(text)
+    except UserError:
+        return False
+    return True

@@ -36,8 +36,7 @@ def report(results: Sequence[Result], made_by: str, sweeps: Sequence[dict[str, A
 
 
 def _graph(name: str, results: list[Result]) -> list[Block]:
-    rows = [result for result in results if result.get("variant") is None and _seed(result) == 0]
-    rows.sort(key=_place)
+    rows = sorted(_first_seeds(results), key=_place)
     blocks: list[Block] = [
         Heading(PRESETS[name].dataset),
         Text("Queries for entities, as in the paper's tables:"),
@@ -70,6 +69,15 @@ def _is_reckoner(result: Result) -> bool:
 def _seed(result: Result) -> int:
     settings = result["settings"]
     return int(settings["reckoner"]["seed"] if _is_reckoner(result) else settings["training"]["seed"])
+
+
+def _first_seeds(results: list[Result]) -> list[Result]:
+    """Of each model the run with the least seed, without those of the ablation."""
+    found: dict[str, Result] = {}
+    for result in sorted(results, key=_seed):
+        if result.get("variant") is None:
+            found.setdefault(_name(result), result)
+    return list(found.values())
 
 
 def _name(result: Result) -> str:
@@ -223,8 +231,7 @@ def _ablation(results: list[Result]) -> list[Block]:
     if not changed:
         return []
     wanted = [f"{ABLATED[0]}, {form}" for form in ("baseline", ABLATED[1])]
-    whole = [r for r in results if r.get("variant") is None and _seed(r) == 0 and _name(r) in wanted]
-    whole.sort(key=_name)
+    whole = sorted((result for result in _first_seeds(results) if _name(result) in wanted), key=_name)
     rows = []
     for result in (*whole, *changed):
         entities = result["entity_targets"]

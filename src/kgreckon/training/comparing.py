@@ -47,6 +47,11 @@ def compare_runs(folders: Sequence[Path], split: str = "test") -> list[Row]:
     return rows
 
 
+def of_one_benchmark(folders: Sequence[Path]) -> bool:
+    """Whether runs were asked the same queries, so that their figures can be held against each other."""
+    return len({Run.open(folder).header["benchmark_hash"] for folder in folders}) < 2
+
+
 def _row(name: str, table: dict[str, Any]) -> Row:
     overall = table["all"]
     by_type = {kind: metrics["mrr"] for kind, metrics in table["by_type"].items() if metrics is not None}

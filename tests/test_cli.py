@@ -333,6 +333,26 @@ class TestAsk:
         ]
         assert "1457-04-08" in kgreckon("ask", graph, "(ap,(founded),(e,(Tokyo)))").out
 
+    @pytest.mark.parametrize(
+        ("command", "kind", "problem"),
+        [
+            (("ask", "place", IN_JAPAN), "benchmark", "place is a benchmark: its graph is place/graph"),
+            (("stats", "place"), "run", "place is a run, not a graph"),
+        ],
+    )
+    def test_a_benchmark_or_a_run_is_told_from_a_graph(self, kgreckon, tmp_path, command, kind, problem):
+        (tmp_path / "place").mkdir()
+        (tmp_path / "place" / f"{kind}.json").touch()
+        assert kgreckon(*command).problem.startswith(problem)
+
+    def test_a_limit_of_sparql_counts_above_the_default(self, kgreckon):
+        def shown(*arguments: object) -> int:
+            return len(json.loads(kgreckon("ask", "world", *arguments, "--json").out)["answers"])
+
+        query = "SELECT ?c { ?c :is_a :City }"
+        found = [shown(query), shown(f"{query} LIMIT 30"), shown(f"{query} LIMIT 30", "--limit", 25)]
+        assert found == [20, 30, 25]
+
     def test_a_limit_cuts_what_is_shown_but_not_what_is_counted(self, kgreckon, graph):
         answer = json.loads(kgreckon("ask", graph, IN_JAPAN, "--limit", 1, "--json").out)
         assert answer["count"] == 2 and len(answer["answers"]) == 1

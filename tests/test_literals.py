@@ -12,6 +12,7 @@ from kgreckon.graph.literals import (
     fractional_year,
     is_calendar,
     local_name,
+    nearest_day,
     read_cell,
     read_date,
     read_decimal_date,
@@ -45,6 +46,11 @@ def days(draw, years=ANY_YEAR):
 
 
 class TestDates:
+    @given(st.floats(-4000, 4000))
+    def test_the_nearest_day_is_a_day_and_near(self, value):
+        day = nearest_day(value)
+        assert abs(day - value) <= 0.5001 / 365 and read_date(write_date(day)) == day and nearest_day(day) == day
+
     @pytest.mark.parametrize(
         ("text", "year"),
         [

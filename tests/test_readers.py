@@ -276,6 +276,12 @@ class TestUnits:
 
 
 BAD_TABLES = {
+    "a date of milligrams": (
+        "values.csv",
+        b"a,dose,5,mg\nb,dose,1969-03-01,mg\n",
+        2,
+        "'1969-03-01' is a date, not a number of mg",
+    ),
     "too few fields": ("facts.tsv", b"a\tr\tb\na\tr\n", 2, "expected 3 tab-separated fields, found 2"),
     "too many fields": ("facts.tsv", b"a\tr\tb\na\tr\tb\tc\n", 2, "expected 3 tab-separated fields, found 4"),
     "a trailing tab": ("facts.tsv", b"a\tr\tb\nc\tr\td\na\tr\tb\t\n", 3, "expected 3 tab-separated fields, found 4"),
@@ -349,6 +355,20 @@ class TestBadTables:
 
     def test_where_all_lines_are_bad_there_is_no_graph(self, file):
         assert "no facts" in problem_of(file("facts.tsv", "x\ny\n"), skip_bad_lines=True)
+
+    @pytest.mark.parametrize(
+        ("header", "problem"),
+        [
+            ("entity,attribute,value,unit,source", "unknown column 'source'"),
+            ("entity,attribute,value,source,page", "unknown column 'source', 'page'"),
+            ("head,relation,tail,weight", "unknown column 'weight'"),
+            ("value,attribute,entity", "the columns value, attribute, entity are in no order that is known"),
+        ],
+    )
+    @pytest.mark.parametrize("skip_bad_lines", [False, True])
+    def test_a_header_that_is_not_known_is_no_fact(self, file, header, problem, skip_bad_lines):
+        path = file("table.csv", f"{header}\na,b,5,mg,x\nc,b,6,mg,x\n")
+        assert problem_of(path, skip_bad_lines=skip_bad_lines).startswith(f"{path}:1: {problem}")
 
     def test_a_quote_that_never_closes_is_named_by_the_line_it_opens_on(self, file):
         path = file("facts.csv", 'a,r,b\nc,r,"d\ne,r,f\ng,r,h\n')

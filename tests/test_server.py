@@ -113,6 +113,8 @@ class TestQuestions:
         query = IN_JAPAN + " LIMIT 3"
         assert len(client.post("/api/ask", json={"query": query, "limit": 20}).json()["answers"]) == 3
         assert len(client.post("/api/ask", json={"query": query, "limit": 2}).json()["answers"]) == 2
+        many = client.post("/api/ask", json={"query": IN_JAPAN + " LIMIT 5000"}).json()
+        assert many["limit"] == 1000 and len(many["answers"]) > 20
 
     def test_answers_on_a_map(self, client):
         for answer in client.post("/api/ask", json={"query": NORTH, "limit": 5}).json()["answers"]:

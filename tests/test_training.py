@@ -355,6 +355,12 @@ class TestCommandLine:
         (other / "run.json").write_text(json.dumps(header | {"benchmark_hash": "another"}))
         code, out, err = self.run(monkeypatch, capsys, "compare", tmp_path / "baseline", other)
         assert code == 0 and "different benchmarks" in err and "different" not in out
+        self.run(monkeypatch, capsys, "evaluate", tmp_path / "dice", "--queries", 5)
+        code, out, err = self.run(monkeypatch, capsys, "compare", tmp_path / "baseline", tmp_path / "dice")
+        assert code == 0 and "these runs were asked" in err
+        (other / "test_metrics.json").write_text("{}")
+        code, _, err = self.run(monkeypatch, capsys, "compare", other)
+        assert code == 2 and "damaged" in err
         code, out, _ = self.run(monkeypatch, capsys, "train", "--resume", tmp_path / "dice")
         assert code == 0
 
@@ -364,6 +370,7 @@ class TestCommandLine:
             (("train",), "give a benchmark folder"),
             (("train", "nowhere", "--out", "x"), "nowhere: no such folder"),
             (("train", "nowhere", "--out", "x", "--preset", "big"), "unknown preset 'big'"),
+            (("train", "nowhere", "--out", "x", "--model", "q2p"), "choose gqe, query2box, query2particles, reckoner"),
             (("train", "nowhere", "--out", "x", "--set", "stepz=1"), "unknown setting 'stepz'"),
             (("train", "--resume", "x", "--model", "gqe"), "give no others"),
             (("evaluate", "nowhere"), "nowhere: no such folder"),

@@ -34,7 +34,7 @@ from kgreckon.query import (
 )
 from kgreckon.query.english import number_words
 from kgreckon.query.paper import write
-from kgreckon.query.reading import read_query
+from kgreckon.query.reading import answers_wanted, read_query
 from kgreckon.reckoner import CertainFacts, Inference, ObservedFacts, PredictedFacts, Reckoner
 from kgreckon.reckoner.explaining import explain_all, lines
 from kgreckon.reckoner.fuzzy import ids_on
@@ -157,16 +157,18 @@ class Answerer:
     def _exact(self) -> Answerer:
         return Answerer.exact(self.graph)
 
-    def ask(self, query: Query | str, limit: int = 10, only: Only | str | None = None) -> Answers:
+    def ask(
+        self, query: Query | str, limit: int | None = None, only: Only | str | None = None, default: int = 10
+    ) -> Answers:
         """The best answers to a query, or to one written in the paper's notation or in SPARQL.
 
-        `only` may be "observed" or "inferred".
+        `only` may be "observed" or "inferred". The default counts where neither a limit nor a LIMIT is given.
         """
         if only is not None and only not in set(Only):
             raise UserError(f"only cannot be {only!r}: choose {' or '.join(Only)}")
         only = None if only is None else Only(only)
         asked, own_limit = self._read(query)
-        return self.best(self.rank(asked), limit if own_limit is None else min(limit, own_limit), only)
+        return self.best(self.rank(asked), answers_wanted(limit, own_limit, default), only)
 
     def rank(self, query: Query, pause: Pause | None = None) -> Ranking:
         """The score of every candidate."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from kgreckon.graph import KnowledgeGraph
 
 
+_SHOWN = 20  # answers, where nobody says how many
+
+
 class OnlyOption(StrEnum):
     """Which answers of a run are shown."""
 
@@ -41,7 +44,9 @@ def ask(
     numbers: Annotated[
         NumbersOption, typer.Option(help="Compare numbers by arithmetic, or along a graph's numerical edges.")
     ] = NumbersOption.COMPUTED,
-    limit: Annotated[int, typer.Option(min=1, help="How many answers to show.")] = 20,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="How many answers to show: 20, or what a SPARQL query's LIMIT says.")
+    ] = None,
     benchmark: MovedBenchmark = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +55,7 @@ def ask(
     from kgreckon.exact import ask as ask_exactly
     from kgreckon.exact.answers import as_json as answers_as_json
     from kgreckon.graph import open_graph
-    from kgreckon.query.reading import read_query
+    from kgreckon.query.reading import answers_wanted, read_query
     from kgreckon.terminal.graphs import print_answers, print_question
     from kgreckon.terminal.tables import console
 
@@ -68,7 +73,7 @@ def ask(
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
     opened = _graph_of_run(graph, benchmark) if is_run else open_graph(graph)
     parsed, own_limit = read_query(query, opened.vocabulary)
-    limit = limit if own_limit is None else min(limit, own_limit)
+    limit = answers_wanted(limit, own_limit, _SHOWN)
     answers = ask_exactly(opened, parsed, Numbers(numbers.value))
     shown = answers[:limit].tolist()
     reasons = []
@@ -94,14 +99,14 @@ def _graph_of_run(run: str, benchmark: Path | None) -> KnowledgeGraph:
 
 
 def _ask_run(
-    run: str, benchmark: Path | None, query: str, limit: int, only: OnlyOption | None, why: bool, as_json: bool
+    run: str, benchmark: Path | None, query: str, limit: int | None, only: OnlyOption | None, why: bool, as_json: bool
 ) -> None:
     from kgreckon.answering import Answerer, Only
     from kgreckon.terminal.answers import print_ranked
     from kgreckon.terminal.tables import console
 
     answerer = Answerer.open(run, benchmark, "cpu")
-    found = answerer.ask(query, limit, None if only is None else Only(only.value))
+    found = answerer.ask(query, limit, None if only is None else Only(only.value), default=_SHOWN)
     reasons = answerer.explain_all(query, [answer.id for answer in found.answers]) if why else []
     if as_json:
         print_json(found.as_json() | ({"reasons": reasons} if why else {}))

@@ -92,11 +92,12 @@ def compare(
     """Put runs side by side, with the paper's numbers where the benchmark is one of its three."""
     from kgreckon.terminal.runs import print_comparison
     from kgreckon.terminal.tables import console, notes
-    from kgreckon.training.comparing import compare_runs, of_one_benchmark
+    from kgreckon.training.comparing import compare_runs, why_not_comparable
 
     rows = compare_runs(runs, split)
-    if not of_one_benchmark(runs):
-        notes().print("these runs are of different benchmarks: their figures are not comparable", soft_wrap=True)
+    reason = why_not_comparable(runs, split)
+    if reason is not None:
+        notes().print(f"{reason}: their figures are not comparable", soft_wrap=True)
     if as_json:
         print_json([row.as_json() for row in rows])
     else:

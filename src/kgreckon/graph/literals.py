@@ -108,6 +108,13 @@ def fractional_year(year: int, month: int, day: int) -> float:
     return year + (before + day - 1) / length
 
 
+def nearest_day(value: float) -> float:
+    """The fractional year of the day that lies nearest."""
+    year = math.floor(value)
+    length = _days_in_year(year)
+    return year + round((value - year) * length) / length
+
+
 def write_date(value: float) -> str:
     """The year or the date that `value` stands for, such that `read_date` gives it back; else the plain number."""
     year = math.floor(value)

@@ -22,6 +22,10 @@ def open_graph(place: str | Path, top_attributes: int | None = None) -> Knowledg
         graph = open_graph_folder(path)
     elif path.is_dir() and is_mmkg_folder(path):
         return read_sources([path], top_attributes)[0]
+    elif (path / "benchmark.json").is_file():
+        raise UserError(f"{place} is a benchmark: its graph is {path / 'graph'}")
+    elif (path / "run.json").is_file():
+        raise UserError(f"{place} is a run, not a graph: the benchmark that it was trained on holds one")
     else:
         raise UserError(f"{place} is not a graph folder; make one with: kgreckon import {place} --out FOLDER")
     if top_attributes is not None:

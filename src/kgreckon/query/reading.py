@@ -17,6 +17,12 @@ def is_sparql(text: str) -> bool:
     return _BEGINS_LIKE_SPARQL.match(text) is not None
 
 
+def answers_wanted(given: int | None, own: int | None, default: int) -> int:
+    """How many answers are wanted: what the caller gives, what the query says itself, the less where both do."""
+    said = [limit for limit in (given, own) if limit is not None]
+    return min(said, default=default)
+
+
 def read_query(text: str, vocabulary: Vocabulary) -> tuple[Query, int | None]:
     """The query that a text means, and how many answers it asks for, if it says."""
     if not is_sparql(text):

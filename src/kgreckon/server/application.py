@@ -155,7 +155,7 @@ class _Endpoints:
 
     async def ask(self, request: Request) -> Response:
         asked = await read_json(request, self.limits, ("query", "limit", "explain", "only"))
-        limit = whole_number(asked.get("limit", 20), "limit", 1, self.limits.answers)
+        limit = whole_number(asked["limit"], "limit", 1, self.limits.answers) if "limit" in asked else None
         explain = asked.get("explain", False)
         if not isinstance(explain, bool):
             raise HttpError(400, "'explain' must be true or false")

@@ -18,7 +18,7 @@ from kgreckon.query import SEVEN, EntitySort, NumberSort, Pause, Query, blocks, 
 from kgreckon.query.english import comparison_label
 from kgreckon.query.paper import parse as parse_paper
 from kgreckon.query.paper import write as write_paper
-from kgreckon.query.reading import is_sparql
+from kgreckon.query.reading import answers_wanted, is_sparql
 from kgreckon.query.shapes import check_size
 from kgreckon.query.sparql import SparqlQuery
 from kgreckon.query.sparql import parse as parse_sparql
@@ -37,6 +37,7 @@ _PREDICTED = 5
 _FEW_ATTRIBUTES = 16
 _LIKELY = 0.25  # from which chance on a missing value is worth showing
 _COMPARISONS = [{"name": name, "label": comparison_label(comparison)} for name, comparison in SEVEN.items()]
+_SHOWN = 20  # answers, where nobody says how many
 
 
 @dataclass(frozen=True)
@@ -127,11 +128,13 @@ class Service:
             "units": sorted(sort.units) if isinstance(sort, NumberSort) else [],
         }
 
-    def ask(self, query: object, limit: int, explain: bool, pause: Pause, only: Only | None = None) -> dict[str, Any]:
+    def ask(
+        self, query: object, limit: int | None, explain: bool, pause: Pause, only: Only | None = None
+    ) -> dict[str, Any]:
         """The best answers to a query, with what a page shows beside them."""
         start = self.clock()
         asked = self.read(query)
-        limit = limit if asked.limit is None else min(limit, asked.limit)
+        limit = min(answers_wanted(limit, asked.limit, _SHOWN), self.limits.answers)
         ranking, found = self.rank(asked.query, limit, pause, only)
         explained = [answer.id for answer in found.answers[: self.limits.reasons]]
         reasons: list[list[str]] = []

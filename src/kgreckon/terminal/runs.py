@@ -8,9 +8,9 @@ from typing import Any
 from rich import progress as bars
 from rich.console import Console
 
-from kgreckon.graph.literals import is_calendar
+from kgreckon.graph.literals import is_calendar, nearest_day
 from kgreckon.graph.vocabulary import GraphVocabulary
-from kgreckon.query import Number
+from kgreckon.query import GENERAL_TYPES, Number
 from kgreckon.reckoner.predicting import Prediction
 from kgreckon.reproducing import Plan, Progress
 from kgreckon.terminal.tables import notes, print_table
@@ -128,7 +128,7 @@ def print_prediction(found: Prediction, entity: int, attribute: int, names: Grap
         return names.write_number(Number(rounded(number), found.unit))
 
     def rounded(number: float) -> float:
-        return number if is_calendar(found.unit) else float(f"{number:.4g}")
+        return nearest_day(number) if is_calendar(found.unit) else float(f"{number:.4g}")
 
     out.print(f"{names.attribute_label(attribute)} of {names.entity_label(entity)}, {found.unit}")
     for number in found.stated:
@@ -141,7 +141,8 @@ def print_prediction(found: Prediction, entity: int, attribute: int, names: Grap
 
 def print_comparison(rows: Sequence[Row], out: Console) -> None:
     """Runs side by side, queries for entities."""
-    types = list(dict.fromkeys(kind for row in rows for kind in row.by_type))
+    found = dict.fromkeys(kind for row in rows for kind in row.by_type)
+    types = sorted(found, key=lambda kind: [*GENERAL_TYPES, *found].index(kind))
     cells = [
         (row.name, *(f"{value:.2f}" for value in (row.mrr, row.hits_at_1, row.hits_at_3, row.hits_at_10)),
          *(f"{row.by_type[kind]:.2f}" if kind in row.by_type else "-" for kind in types))

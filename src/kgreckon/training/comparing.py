@@ -43,13 +43,22 @@ def compare_runs(folders: Sequence[Path], split: str = "test") -> list[Row]:
         paper = paper_row(run)
         if paper is not None and paper not in rows:
             rows.append(paper)
-        rows.append(_row(str(folder), read_json(path)["entity_targets"]))
+        metrics = read_json(path)
+        if not {"entity_targets", "queries"} <= set(metrics):
+            raise UserError(f"{path} is damaged: run kgreckon evaluate {folder} --split {split} again")
+        if metrics["entity_targets"]["all"] is None:
+            raise UserError(f"{folder} was asked no queries for entities: run kgreckon evaluate with more queries")
+        rows.append(_row(str(folder), metrics["entity_targets"]))
     return rows
 
 
-def of_one_benchmark(folders: Sequence[Path]) -> bool:
-    """Whether runs were asked the same queries, so that their figures can be held against each other."""
-    return len({Run.open(folder).header["benchmark_hash"] for folder in folders}) < 2
+def why_not_comparable(folders: Sequence[Path], split: str = "test") -> str | None:
+    """Why the figures of runs cannot be held against each other, if so."""
+    if len({Run.open(folder).header["benchmark_hash"] for folder in folders}) > 1:
+        return "these runs are of different benchmarks"
+    asked = {read_json(folder / f"{split}_metrics.json")["queries"] for folder in folders}
+    counts = " and ".join(f"{count:,}" for count in sorted(asked))
+    return f"these runs were asked {counts} queries" if len(asked) > 1 else None
 
 
 def _row(name: str, table: dict[str, Any]) -> Row:

@@ -84,6 +84,10 @@ class Run:
 
     def benchmark(self, place: Path | None = None) -> Benchmark:
         """The benchmark that the run was trained on, at its old place or where it is now."""
+        if place is None and not Path(self.header["benchmark"]).exists():
+            raise UserError(
+                f"{self.header['benchmark']}: no such folder; where it is now, tell with --benchmark FOLDER"
+            )
         benchmark = Benchmark.open(place or self.header["benchmark"])
         if benchmark_hash(benchmark) != self.header["benchmark_hash"]:
             raise UserError(f"{benchmark.folder} is not the benchmark that {self.folder} was trained on")

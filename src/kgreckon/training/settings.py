@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from kgreckon.errors import UserError, unknown_name
-from kgreckon.models import ModelSettings
+from kgreckon.models import BACKBONES, ModelSettings
 from kgreckon.reckoner.settings import ReckonerSettings
 
 
@@ -100,6 +100,8 @@ Settings = RunSettings | ReckonerSettings
 
 def choose_settings(values: dict[str, Any]) -> Settings:
     """The settings of the model that is named, or of the default one, with some changed."""
+    if values.get("model", ModelSettings.model) not in (*BACKBONES, "reckoner"):
+        raise unknown_name("model", values["model"], (*BACKBONES, "reckoner"))
     if values.get("model") != "reckoner":
         return RunSettings.choose(values)
     settings = ReckonerSettings(**_all_typed(values, ReckonerSettings))

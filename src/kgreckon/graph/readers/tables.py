@@ -14,7 +14,7 @@ from typing import IO, cast
 
 from kgreckon.errors import UserError
 from kgreckon.graph.builder import GraphBuilder
-from kgreckon.graph.literals import PLAIN_UNIT, NotANumberError, UnknownDateError, read_cell
+from kgreckon.graph.literals import PLAIN_UNIT, NotANumberError, UnknownDateError, is_calendar, read_cell
 from kgreckon.graph.readers.report import ImportReport
 
 SUFFIXES = (".tsv", ".csv", ".txt")
@@ -105,6 +105,7 @@ def read_table(path: Path, kind: Kind, builder: GraphBuilder, report: ImportRepo
     first = list(islice(rows, 1))
     if not first:
         raise UserError(f"{path} is empty")
+    _check_header(path, first[0])
     report.files.append(path.name)
     add_rows(rows if _header(first) else chain(first, rows), path, kind, builder, report)
 
@@ -115,6 +116,23 @@ def _header(rows: list[Row]) -> Kind | None:
         if len(words) == len(columns) and all(word in known for word, known in zip(words, columns, strict=True)):
             return kind
     return None
+
+
+def _check_header(path: Path, row: Row) -> None:
+    """A first row that is plainly a header, but none that is known, is no fact."""
+    words = [field.strip().lower() for field in row[1]]
+    if _header([row]) is not None or len(words) < 3:
+        return
+    if _header([(row[0], row[1][:3])]) is not None:
+        beyond = words[3:] if words[3] != "unit" else words[4:]
+        raise UserError(f"{path}:{row[0]}: unknown column {', '.join(map(repr, beyond))}: leave it out")
+    if all(any(word in column for _, columns in _HEADERS for column in columns) for word in words):
+        known = "; ".join(("head, relation, tail", "entity, attribute, value", "entity, attribute, value, unit"))
+        raise UserError(f"{path}:{row[0]}: the columns {', '.join(words)} are in no order that is known: {known}")
+
+
+def _measures_time(unit: str) -> bool:
+    return is_calendar(unit) or unit in ("year", "years")
 
 
 def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder, report: ImportReport) -> None:
@@ -132,6 +150,8 @@ def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder,
             elif kind is Kind.VALUES:
                 number, unit = read_cell(fields[2])
                 given = fields[3].strip() if len(fields) == 4 else ""
+                if unit is not None and is_calendar(unit) and given and not _measures_time(given):
+                    raise NotANumberError(f"{fields[2].strip()!r} is a date, not a number of {given}")
                 builder.add_value(fields[0], fields[1], number, given or unit or PLAIN_UNIT)
             elif builder.label(*fields):
                 report.labels += 1

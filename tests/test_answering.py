@@ -200,6 +200,7 @@ def test_only_what_is_observed_or_inferred(reckoner_run, small, text):
     assert {answer.observed for answer in everything.answers} == {True, False}
     for only in Only:
         part = answerer.ask(text, limit=10**6, only=only)
+        assert only != "observed" or part.estimate is None
         assert part.answers == tuple(a for a in everything.answers if a.observed is (only is Only.OBSERVED))
         assert answerer.ask(text, limit=2, only=only).answers == part.answers[:2]
         assert part.observed == everything.observed
@@ -227,6 +228,12 @@ def test_a_reason_of_a_union_is_the_part_that_holds(small):
     query = parse(text, names)
     for proof in witnesses(small.graph, query, ask(small.graph, query).tolist()):
         assert len(proof) == 1 and "r0" in proof[0] and proof[0].endswith("(observed)")
+
+
+def test_what_is_no_answer_has_no_reason(small):
+    query = parse("(rp,(r0),(e,(e1)))", small.graph.vocabulary)
+    stranger = next(place for place in range(len(small.graph.entities)) if place not in ask(small.graph, query))
+    assert Answerer.exact(small.graph).explain(query, stranger) == ["nothing speaks for it"]
 
 
 def test_a_reason_of_a_denied_condition_says_what_speaks_against_it(reckoner_run, small):

@@ -173,7 +173,7 @@ BAD_SOURCES = {
     "broken RDF": ("g.ttl", b"<a:a> <a:r> <a:b> .\n<a:a> <a:r> ", None),
     "another kind of file": ("photo.png", b"\x89PNG\r\n", None),
     "only a header": ("facts.tsv", b"head\trelation\ttail\n", "the sources hold no facts"),
-    "only names": ("names.tsv", b"a\tAnna\n", "the sources hold no facts"),
+    "only names": ("names.tsv", b"a\tAnna\n", "the sources hold no facts; taken for a table of names: names.tsv"),
 }  # fmt: skip
 
 

@@ -219,6 +219,12 @@ class TestEnglish:
                 "whatever is in Japan and is not [whatever has a latitude at least 40 degrees minus 2]",
             ),
             ("(rap,(founded),(nv,(1947)))", "whatever has a founded of 1947"),
+            ("(rp,(^borders),(u,(e,(Japan)),(n,(e,(Japan)))))", "whatever has borders anything"),
+            ("(rap,(latitude),(u,(np,(x <= y),(nv,(0))),(np,(x > y),(nv,(0)))))", "whatever has a latitude"),
+            (
+                "(rap,(latitude),(u,(np,(x <= y),(nv,(0))),(np,(x > y),(nv,(1)))))",
+                "whatever has a latitude [at most 0 degrees] or [greater than 1 degrees]",
+            ),
             (
                 "(rp,(^in_country),(i,(rp,(^borders),(e,(Japan))),(rap,(founded),(nv,(1947)))))",
                 "whatever is in something that has borders Japan and has a founded of 1947",

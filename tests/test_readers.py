@@ -398,7 +398,10 @@ class TestBadTables:
         assert problem_of(file("facts.tsv", "head\trelation\ttail\n")) == "the sources hold no facts"
 
     def test_names_alone_are_no_graph(self, file):
-        assert problem_of(file("names.tsv", "a\tAnna\n")) == "the sources hold no facts"
+        assert (
+            problem_of(file("names.tsv", "a\tAnna\n"))
+            == "the sources hold no facts; taken for a table of names: names.tsv"
+        )
 
     @pytest.mark.parametrize("name", ["facts.tsv", "facts.nt", "facts", "facts.csv.gz"])
     def test_a_missing_file_says_so(self, tmp_path, name):

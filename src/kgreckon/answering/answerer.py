@@ -42,6 +42,7 @@ from kgreckon.reckoner.predicting import predict
 from kgreckon.training.evaluating import device_for, load
 from kgreckon.training.run_folder import Run
 
+_NOTHING = "nothing speaks for it"  # the reason of what is no answer
 COVERAGE = 0.9  # of an estimate's interval
 _LEAST_EXPECTED = 0.01  # numbers that are not observed, below which there is no estimate of them
 
@@ -199,7 +200,7 @@ class Answerer:
             self._answer(numbers, place, float(ranking.scores[place]), place in proved)
             for place in ranking.best(limit, only)
         )
-        estimate = self._estimate(ranking) if numbers else None
+        estimate = self._estimate(ranking) if numbers and only is not Only.OBSERVED else None
         return Answers(write(ranking.query, names), sentence(ranking.query, names), len(proved), found, estimate)
 
     def explain(self, query: Query | str, answer: int) -> list[str]:
@@ -215,7 +216,8 @@ class Answerer:
             if not 0 <= answer < candidates:
                 raise UserError(f"{answer} is not the id of an answer: there are {candidates:,} candidates")
         if isinstance(self.model, Reckoner):
-            return [lines(reason, batch, names) for reason in explain_all(self.model, batch, answers, pause)]
+            reasons = explain_all(self.model, batch, answers, pause)
+            return [lines(each, batch, names) if each.probability > 0 else [_NOTHING] for each in reasons]
         steps = Steps(self.graph, lambda part, member: self._exact.explain_all(part, [member], pause)[0], pause)
         certain = [answer for answer in answers if answer in steps.proved(query)]
         proofs = dict(zip(certain, self._exact.explain_all(query, certain, pause), strict=True)) if certain else {}

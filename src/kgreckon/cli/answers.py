@@ -68,7 +68,8 @@ def ask(
         _ask_run(graph, benchmark, query, limit, only, why, as_json)
         return
     if only is OnlyOption.INFERRED:
-        raise UserError(f"{graph} is asked for what it proves: only a trained run infers more")
+        remedy = "--exact leaves out what is inferred" if is_run else "only a trained run infers more"
+        raise UserError(f"{graph} is asked for what it proves: {remedy}")
     if exact is False:
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
     opened = _graph_of_run(graph, benchmark) if is_run else open_graph(graph)

@@ -230,6 +230,8 @@ def check_free(folder: Path, replaces: str | None = None) -> None:
     occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     if occupied and not (replaces is not None and _is_ours(folder / replaces)):
         remedy = "; use --overwrite to replace it" if replaces is None and _is_ours(folder / HEADER) else ""
+        if replaces is not None:
+            remedy = " and is not what --overwrite may replace"
         raise UserError(f"{folder} already exists{remedy}")
 
 

@@ -282,7 +282,7 @@ def sort_of(query: Query, units: Units) -> Sort:
             _expect_entities(of, units, "a relation is followed from entities")
             return EntitySort()
         case ValueOf(attribute, of):
-            _expect_entities(of, units, f"{units.attribute_name(attribute)} is an attribute of entities")
+            _expect_entities(of, units, f"the attribute {units.attribute_name(attribute)} is read from entities")
             return NumberSort(frozenset([units.attribute_unit(attribute)]))
         case HavingValue(attribute, of):
             measured = _expect_numbers(of, units, f"the values of {units.attribute_name(attribute)} are numbers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import assert_never
 
 from kgreckon.query.algebra import (
@@ -62,6 +63,8 @@ class _Writer:
                 return f"the {self.vocabulary.attribute_label(attribute)} of {self.phrase(of, _SOMETHING)}"
             case Compare(comparison, of):
                 return f"a number {self.comparison(comparison, of)}"
+            case Or() if _is_everything(query):
+                return "any number" if isinstance(query.parts[0], Compare) else "anything"
             case Or(parts) if not all(_is_condition(part) for part in parts):
                 return " or ".join(self.phrase(part, subject) for part in parts)
         text = self.condition(query)
@@ -76,10 +79,13 @@ class _Writer:
                     return f"has {self.vocabulary.relation_label(relation)} {self.phrase(of, _SOMETHING)}"
                 return _joined(verb, self.phrase(of, _SOMETHING))
             case HavingValue(attribute, of):
-                return f"{_joined('has a', self.vocabulary.attribute_label(attribute))} {self.value(of)}"
+                named = _joined("has a", self.vocabulary.attribute_label(attribute))
+                return named if _is_everything(of) else f"{named} {self.value(of)}"
             case And(parts):
                 texts = [self.nested(part) for part in parts]
                 return (_COMMA if any(map(_is_open, texts[:-1])) else " and ").join(texts)
+            case Or() if _is_everything(query):
+                return f"is {self.phrase(query, _SOMETHING)}"
             case Or(parts):
                 return "either " + " or ".join(self.nested(part) for part in parts)
             case Not(of):
@@ -112,6 +118,16 @@ class _Writer:
     def number(self, number: Number) -> str:
         text = self.vocabulary.write_number(number)
         return text if number.unit in ("number", "date", "gYear") else f"{text} {number.unit}"
+
+
+def _is_everything(query: Query) -> bool:
+    """Whether a union plainly holds all there is: a set and its complement, or what is at most and above a number."""
+    match query:
+        case Or((one, Not(of))):
+            return one == of
+        case Or((Compare(Comparison(Order.AT_MOST) as up, to), Compare(Comparison(Order.GREATER) as above, beyond))):
+            return to == beyond and replace(up, order=above.order) == above
+    return False
 
 
 def compared_with(comparison: Comparison, other: str) -> str:

@@ -42,7 +42,8 @@ def read_sources(
     if top_attributes is None:
         report.repeated_values = builder.num_values_given - len(graph.attribute_facts)
     if not len(graph.facts) and not len(graph.attribute_facts):
-        raise UserError("the sources hold no facts")
+        named = ", ".join(path.name for path, kind in told if kind is Kind.NAMES)
+        raise UserError("the sources hold no facts" + (f"; taken for a table of names: {named}" if named else ""))
     return graph, report
 
 

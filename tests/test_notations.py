@@ -134,6 +134,7 @@ def test_dates_are_read_and_written_as_dates(graph):
         ("", r"expected '\(' at the end"),
         ("(e,(Japn))", "unknown entity 'Japn'; did you mean 'Japan'"),
         ("(rp,(in_contry),(e,(Japan)))", "unknown relation 'in_contry'; did you mean 'in_country'"),
+        ("(rp,(in contry),(e,(Japan)))", r"unknown relation 'in contry'; did you mean 'in.country'\?$"),
         ("(ap,(latitud),(e,(Japan)))", "unknown attribute 'latitud'; did you mean 'latitude'"),
         ("(xp,(in_country),(e,(Japan)))", "unknown operator 'xp'"),
         ("(e,(Japan)", r"expected '\)' at the end"),

@@ -548,12 +548,19 @@ class TestRDF:
 
     def test_other_literals_are_counted_by_type(self, file):
         literals = ['"word"', '"1984"', '"1984"@en', '"mot"@fr', f'"true"^^<{XSD}boolean>', f'"INF"^^<{XSD}double>']
-        literals += [f'"P1Y"^^<{XSD}duration>', f'"15##-##-##"^^<{XSD}date>', '"POINT(1 2)"^^<http://example.org/wkt>']
+        literals += [
+            f'"5oo"^^<{XSD}integer>',
+            f'"1969-02-30"^^<{XSD}date>',
+            f'"P1Y"^^<{XSD}duration>',
+            f'"15##-##-##"^^<{XSD}date>',
+            '"POINT(1 2)"^^<http://example.org/wkt>',
+        ]
         lines = [f"<a:a> <a:p{place}> {literal} ." for place, literal in enumerate(literals)]
         graph, report = read_sources([file("graph.nt", "\n".join(["<a:a> <a:r> <a:b> .", *lines]))])
         assert values_of(graph) == set()
         assert report.other_literals == {
-            "string": 2, "text in a language": 2, "boolean": 1, "double": 1, "duration": 1, "wkt": 1
+            "string": 2, "text in a language": 2, "boolean": 1, "double that is no finite number": 1, "duration": 1,
+            "integer that is no finite number": 1, "date that is no date": 1, "wkt": 1
         }  # fmt: skip
         assert report.unknown_dates == 1
         assert "2 literals left out: string" in report.remarks()

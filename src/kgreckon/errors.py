@@ -19,12 +19,16 @@ def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
     """The candidates that look most like `name`, the best first."""
     folded: dict[str, str] = {}
     for candidate in islice(candidates, _NAMES_COMPARED):
-        folded.setdefault(candidate.casefold(), candidate)
-    wanted = name.casefold()
+        folded.setdefault(_folded(candidate), candidate)
+    wanted = _folded(name)
     close = difflib.get_close_matches(wanted, folded, n=count, cutoff=0.6)
     if len(close) < count and len(wanted) >= 3:
         close += [text for text in folded if wanted in text and text not in close][: count - len(close)]
     return [folded[text] for text in close]
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("_", " ")  # a name and its readable form are one proposal
 
 
 class UnknownNameError(UserError):

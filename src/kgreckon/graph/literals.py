@@ -146,6 +146,11 @@ def is_calendar(unit: str) -> bool:
     return unit in _CALENDAR
 
 
+def is_numeric_type(datatype: str) -> bool:
+    """Whether literals of an XML Schema datatype are numbers or dates, if they are well formed."""
+    return datatype.startswith(_XSD) and datatype.removeprefix(_XSD) in _XSD_NUMERIC | _CALENDAR
+
+
 def same_family(unit: str, other: str) -> bool:
     """Whether two datatypes measure the same thing, so that one attribute may mix them: both numbers, or both dates."""
     return unit == other or {unit, other} <= _XSD_NUMERIC or {unit, other} <= _CALENDAR

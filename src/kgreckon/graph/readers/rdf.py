@@ -11,7 +11,14 @@ import pyoxigraph as ox
 
 from kgreckon.errors import UserError
 from kgreckon.graph.builder import GraphBuilder
-from kgreckon.graph.literals import NotANumberError, UnknownDateError, local_name, read_literal
+from kgreckon.graph.literals import (
+    NotANumberError,
+    UnknownDateError,
+    is_calendar,
+    is_numeric_type,
+    local_name,
+    read_literal,
+)
 from kgreckon.graph.readers.report import ImportReport, Labels
 from kgreckon.graph.readers.tables import GZIP_ERRORS, open_bytes, suffix_of
 
@@ -107,6 +114,8 @@ class _Reader:
             self.report.unknown_dates += 1
         except NotANumberError:
             kind = "text in a language" if datatype == _LANG_STRING else local_name(datatype)
+            if is_numeric_type(datatype):
+                kind += " that is no date" if is_calendar(kind) else " that is no finite number"
             self.report.other_literals[kind] += 1
         except UserError:
             self.report.other_literals[f"{local_name(datatype)} beside values of another kind"] += 1

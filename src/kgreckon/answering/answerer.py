@@ -158,18 +158,16 @@ class Answerer:
     def _exact(self) -> Answerer:
         return Answerer.exact(self.graph)
 
-    def ask(
-        self, query: Query | str, limit: int | None = None, only: Only | str | None = None, default: int = 10
-    ) -> Answers:
+    def ask(self, query: Query | str, limit: int | None = None, only: Only | str | None = None) -> Answers:
         """The best answers to a query, or to one written in the paper's notation or in SPARQL.
 
-        `only` may be "observed" or "inferred". The default counts where neither a limit nor a LIMIT is given.
+        `only` may be "observed" or "inferred". Without a limit and a LIMIT there are 20.
         """
         if only is not None and only not in set(Only):
             raise UserError(f"only cannot be {only!r}: choose {' or '.join(Only)}")
         only = None if only is None else Only(only)
         asked, own_limit = self._read(query)
-        return self.best(self.rank(asked), answers_wanted(limit, own_limit, default), only)
+        return self.best(self.rank(asked), answers_wanted(limit, own_limit), only)
 
     def rank(self, query: Query, pause: Pause | None = None) -> Ranking:
         """The score of every candidate."""

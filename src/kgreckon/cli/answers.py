@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from kgreckon.graph import KnowledgeGraph
 
 
-_SHOWN = 20  # answers, where nobody says how many
-
-
 class OnlyOption(StrEnum):
     """Which answers of a run are shown."""
 
@@ -74,7 +71,7 @@ def ask(
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
     opened = _graph_of_run(graph, benchmark) if is_run else open_graph(graph)
     parsed, own_limit = read_query(query, opened.vocabulary)
-    limit = answers_wanted(limit, own_limit, _SHOWN)
+    limit = answers_wanted(limit, own_limit)
     answers = ask_exactly(opened, parsed, Numbers(numbers.value))
     shown = answers[:limit].tolist()
     reasons = []
@@ -107,7 +104,7 @@ def _ask_run(
     from kgreckon.terminal.tables import console
 
     answerer = Answerer.open(run, benchmark, "cpu")
-    found = answerer.ask(query, limit, None if only is None else Only(only.value), default=_SHOWN)
+    found = answerer.ask(query, limit, None if only is None else Only(only.value))
     reasons = answerer.explain_all(query, [answer.id for answer in found.answers]) if why else []
     if as_json:
         print_json(found.as_json() | ({"reasons": reasons} if why else {}))

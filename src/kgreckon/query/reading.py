@@ -8,6 +8,7 @@ from kgreckon.query.algebra import Query
 from kgreckon.query.paper import parse as parse_paper
 from kgreckon.query.vocabulary import Vocabulary
 
+_SHOWN = 20  # answers, where nobody says how many
 _FIRST_WORDS = "SELECT|PREFIX|BASE|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|CREATE|DROP|COPY|MOVE|ADD|WITH"
 _BEGINS_LIKE_SPARQL = re.compile(rf"\s*(#.*\n\s*)*({_FIRST_WORDS})\b", re.IGNORECASE)
 
@@ -17,10 +18,9 @@ def is_sparql(text: str) -> bool:
     return _BEGINS_LIKE_SPARQL.match(text) is not None
 
 
-def answers_wanted(given: int | None, own: int | None, default: int) -> int:
+def answers_wanted(given: int | None, own: int | None) -> int:
     """How many answers are wanted: what the caller gives, what the query says itself, the less where both do."""
-    said = [limit for limit in (given, own) if limit is not None]
-    return min(said, default=default)
+    return min((limit for limit in (given, own) if limit is not None), default=_SHOWN)
 
 
 def read_query(text: str, vocabulary: Vocabulary) -> tuple[Query, int | None]:

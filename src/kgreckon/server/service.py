@@ -37,7 +37,6 @@ _PREDICTED = 5
 _FEW_ATTRIBUTES = 16
 _LIKELY = 0.25  # from which chance on a missing value is worth showing
 _COMPARISONS = [{"name": name, "label": comparison_label(comparison)} for name, comparison in SEVEN.items()]
-_SHOWN = 20  # answers, where nobody says how many
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Service:
         """The best answers to a query, with what a page shows beside them."""
         start = self.clock()
         asked = self.read(query)
-        limit = min(answers_wanted(limit, asked.limit, _SHOWN), self.limits.answers)
+        limit = min(answers_wanted(limit, asked.limit), self.limits.answers)
         ranking, found = self.rank(asked.query, limit, pause, only)
         explained = [answer.id for answer in found.answers[: self.limits.reasons]]
         reasons: list[list[str]] = []

@@ -127,7 +127,7 @@ def _check_header(path: Path, row: Row) -> None:
         beyond = words[3:] if words[3] != "unit" else words[4:]
         raise UserError(f"{path}:{row[0]}: unknown column {', '.join(map(repr, beyond))}: leave it out")
     if all(any(word in column for _, columns in _HEADERS for column in columns) for word in words):
-        known = "; ".join(("head, relation, tail", "entity, attribute, value", "entity, attribute, value, unit"))
+        known = "head, relation, tail; entity, attribute, value; entity, attribute, value, unit"
         raise UserError(f"{path}:{row[0]}: the columns {', '.join(words)} are in no order that is known: {known}")
 
 

@@ -151,6 +151,26 @@ def test_operators_change_at_their_share_of_the_rate(small):
     assert changes["backbone.transition.gated.enter.weight"] == pytest.approx(0.0025, rel=1e-3)
 
 
+@pytest.mark.parametrize("numbers", ["baseline", "sinusoidal"])
+def test_the_weight_of_queries_for_values_scales_their_gradient_alone(small, numbers):
+    queries = training_queries(small, CPU)
+    places = {each.shape.denotes_numbers: place for place, each in enumerate(queries)}
+
+    def step(of_values, weight):
+        chosen = settings(numbers=numbers, dropout=0.0, number_dropout=0.0, batch_size=32, value_weight=weight)
+        torch.manual_seed(0)
+        model = model_for(small, chosen.model, torch.Generator().manual_seed(0)).train()
+        loss = Steps(model, queries, chosen.training).run(places[of_values])
+        gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
+        return loss.item(), torch.cat([gradient.flatten() for gradient in gradients])
+
+    for of_values, share in ((True, 0.5), (False, 1.0)):
+        (loss, gradient), (same_loss, scaled) = step(of_values, 1.0), step(of_values, 0.5)
+        assert loss == same_loss  # what is reported can be compared
+        assert torch.allclose(scaled, share * gradient, rtol=1e-4, atol=1e-9)
+        assert gradient.abs().max() > 0
+
+
 def test_training_leaves_torchs_random_numbers_as_they_were(small, tmp_path):
     torch.manual_seed(7)
     expected = torch.rand(3)
@@ -317,6 +337,7 @@ class TestSettings:
             ("steps=3.5", "steps must be a int"),
             ("steps=many", "steps must be a int"),
             ("steps=0", "steps must be at least 1"),
+            ("value_weight=0", "value_weight must be above 0 and at most 10"),
             ("learning_rate=-1", "learning_rate must be above 0"),
             ("device=tpu", "device cannot be 'tpu'"),
             ("learn_values=maybe", "learn_values must be a bool"),

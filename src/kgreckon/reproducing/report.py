@@ -7,6 +7,7 @@ from statistics import mean
 from typing import Any
 
 from kgreckon.benchmark.presets import PRESETS, paper_tables
+from kgreckon.models import NUMBER_FORMS
 from kgreckon.query import GENERAL_TYPES
 from kgreckon.reproducing.blocks import Block, Figure, Heading, Table, Text
 from kgreckon.reproducing.plan import ABLATED, COMPUTED
@@ -230,7 +231,7 @@ def _ablation(results: list[Result]) -> list[Block]:
     changed = [result for result in results if result.get("variant")]
     if not changed:
         return []
-    wanted = [f"{ABLATED[0]}, {form}" for form in ("baseline", ABLATED[1])]
+    wanted = [f"{ABLATED[0]}, {form}" for form in NUMBER_FORMS]
     whole = sorted((result for result in _first_seeds(results) if _name(result) in wanted), key=_name)
     rows = []
     for result in (*whole, *changed):
@@ -268,7 +269,7 @@ def _settings(results: list[Result]) -> list[Block]:
         return []
     columns = (
         "", "steps", "batch", "answers", "dimension", "learning rate", "of operators", "dropout", "of numbers",
-        "value loss", "seed", "device",
+        "value loss", "its weight", "seed", "device",
     )  # fmt: skip
     rows = []
     for result in neural:
@@ -279,7 +280,8 @@ def _settings(results: list[Result]) -> list[Block]:
             _name(result), f"{training['steps']:,}", training["batch_size"], training.get("answers", 1),
             model["dimension"], f"{training['learning_rate']}{falling}",
             f"{training['learning_rate'] * training['operator_rate']:.4g}",
-            model["dropout"], _number_dropout(model), model["value_loss"], training["seed"],
+            model["dropout"], _number_dropout(model), model["value_loss"],
+            training.get("value_weight", 1.0), training["seed"],
             f"{result['device_name']}, torch {result['torch']}",
         ])  # fmt: skip
     return [Table(columns, rows)]

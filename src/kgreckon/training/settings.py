@@ -21,6 +21,9 @@ class TrainingSettings:
         default=0,
         metadata={"help": "Random candidates beside the batch's answers, labels not smoothed; 0 for all there are."},
     )
+    value_weight: float = field(
+        default=1.0, metadata={"help": "The weight of the loss on queries for values; on queries for entities: 1."}
+    )
     steps: int = field(default=12_000, metadata={"help": "Training steps."})
     learning_rate: float = field(default=0.004, metadata={"help": "Adam's learning rate."})
     operator_rate: float = field(
@@ -52,8 +55,9 @@ class TrainingSettings:
                 raise UserError(f"{name} must not be negative")
         if not 0 < self.learning_rate < 10:
             raise UserError("learning_rate must be above 0 and below 10")
-        if not 0 < self.operator_rate <= 10:
-            raise UserError("operator_rate must be above 0 and at most 10")
+        for name in ("operator_rate", "value_weight"):
+            if not 0 < getattr(self, name) <= 10:
+                raise UserError(f"{name} must be above 0 and at most 10")
         if not 0 <= self.decay <= 1:
             raise UserError("decay must be between 0 and 1")
         for name, choices in (("precision", ("auto", "float32", "tf32", "bf16")), ("device", ("auto", "cpu", "cuda"))):

@@ -91,7 +91,8 @@ class Steps:
         # The cache of cast weights must not outlive a capture.
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision, cache_enabled=False):
             loss = self.model.loss(batch, positives, self.settings.negatives)
-        loss.backward()  # type: ignore[no-untyped-call]
+        weight = self.settings.value_weight if batch.shape.denotes_numbers else 1.0
+        (loss * weight).backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
         return loss.detach()
 

@@ -372,7 +372,19 @@ class TestBadTables:
 
     def test_a_quote_that_never_closes_is_named_by_the_line_it_opens_on(self, file):
         path = file("facts.csv", 'a,r,b\nc,r,"d\ne,r,f\ng,r,h\n')
-        assert problem_of(path).startswith(f"{path}:2: ")
+        assert problem_of(path) == f"{path}:2: a quote opens here and never closes"
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    @pytest.mark.parametrize("bad", ['"x,r,y', 'x,r,"y', 'x,"r,y'])
+    @pytest.mark.parametrize("places", [(0,), (2,), (4,), (1, 2), (0, 3), (0, 2, 4)])
+    def test_a_quote_left_open_loses_no_other_line(self, file, places, bad, end):
+        good = [f"a{place},r,b{place}" for place in range(5)]
+        lines = [bad if place in places else line for place, line in enumerate(good)]
+        path = file("facts.csv", end.join(["head,relation,tail", *lines, ""]))
+        graph, report = read_sources([path], skip_bad_lines=True)
+        assert facts_of(graph) == {tuple(line.split(",")) for line in lines if line != bad}
+        assert report.bad_lines == len(places)
+        assert [example.split(":")[-2] for example in report.bad_examples] == [str(place + 2) for place in places]
 
     def test_a_row_of_several_lines_is_named_by_its_first(self, file):
         path = file("facts.csv", 'a,r,b\n"c\nd",r\ne,r,f\n')

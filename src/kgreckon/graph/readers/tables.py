@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import zlib
+from collections import deque
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from io import TextIOWrapper
@@ -20,6 +21,11 @@ from kgreckon.graph.readers.report import ImportReport
 SUFFIXES = (".tsv", ".csv", ".txt")
 GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)  # what reading a broken gzip file raises
 _ROWS_LOOKED_AT = 50
+
+_CSV_PROBLEMS = {
+    "unexpected end of data": "a quote opens here and never closes",
+    "',' expected after '\"'": "a comma is expected after the quote that closes",
+}
 
 Row = tuple[int, list[str]]  # line number and fields
 
@@ -78,19 +84,49 @@ def read_rows(path: Path, report: ImportReport) -> Iterator[Row]:
             raise UserError(f"{path} is not a whole gzip file: {error}") from None
 
 
+class _Lines:
+    """The lines of a file; those that a row took can be read again."""
+
+    def __init__(self, text: Iterable[str]) -> None:
+        self._rest = iter(text)
+        self._again: deque[str] = deque()
+        self.taken: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else next(self._rest)
+        self.taken.append(line)
+        return line
+
+    def give_back(self, count: int) -> None:
+        """Let the last lines that were taken come again."""
+        self._again.extendleft(reversed(self.taken[len(self.taken) - count :]))
+
+
 def _csv_rows(text: TextIOWrapper, path: Path, report: ImportReport) -> Iterator[Row]:
-    reader = csv.reader(text, strict=True, skipinitialspace=True)  # in "a, b" the second cell is b
+    lines, line = _Lines(text), 1  # a row may take several lines; it is called by its first
+    reader = _csv_reader(lines)
     while True:
-        line = reader.line_num + 1  # a row may take several lines; it is called by its first
+        lines.taken.clear()
         try:
             fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            report.reject(path, line, str(error))
+            report.reject(path, line, _CSV_PROBLEMS.get(str(error), str(error)))
+            # A quote left open takes the lines after it along, which may be good.
+            lines.give_back(len(lines.taken) - 1)
+            reader, line = _csv_reader(lines), line + 1
             continue
         if any(field.strip() for field in fields):
             yield line, fields
+        line += len(lines.taken)
+
+
+def _csv_reader(lines: Iterable[str]) -> Iterator[list[str]]:
+    return csv.reader(lines, strict=True, skipinitialspace=True)  # in "a, b" the second cell is b
 
 
 def kind_of(path: Path) -> Kind:

@@ -1,6 +1,7 @@
 """Models: shapes and laws of every operator, encodings against their formulas, densities against torch's."""
 
 import math
+from dataclasses import fields
 
 import pytest
 import torch
@@ -39,15 +40,15 @@ LIMITS = {
 }
 
 
-def values() -> Values:
+def values(scale: str = "log") -> Values:
     numbers = torch.tensor([-5.0, 0.0, 0.5, 2.0, 100.0, 1.0, 10.0, 1e6, 2e6], dtype=torch.float64)
     units = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, 1])
-    return Values.from_table(numbers, units, 2, torch.ones(9, dtype=torch.bool))
+    return Values.from_table(numbers, units, 2, torch.ones(9, dtype=torch.bool), scale)
 
 
 def model(backbone="gqe", numbers="sinusoidal", **settings) -> QueryModel:
     chosen = ModelSettings(model=backbone, numbers=numbers, **{"dimension": 12, "particles": 3, **settings})
-    return QueryModel(chosen, SIZES, values(), torch.Generator().manual_seed(0))
+    return QueryModel(chosen, SIZES, values(chosen.number_scale), torch.Generator().manual_seed(0))
 
 
 def batch(shape: Shape, count: int = 5, seed: int = 0) -> Batch:
@@ -102,6 +103,29 @@ def test_gradients_reach_every_parameter(backbone, numbers, value_loss):
     loss.backward()
     learned = {name: weight for name, weight in trained.named_parameters() if weight.requires_grad}
     assert not [name for name, weight in learned.items() if weight.grad is None or not weight.grad.any()]
+
+
+@every_model
+@every_form
+@pytest.mark.parametrize("value_loss", ["map", "softmax"])
+def test_the_settings_without_effect_are_just_those_that_change_no_loss(backbone, numbers, value_loss):
+    other = {
+        "number_scale": "rank", "dimension": 8, "particles": 2, "dropout": 0.5, "number_dropout": 0.5,
+        "box_score": "l1", "value_loss": "softmax" if value_loss == "map" else "map", "learn_values": False,
+        "type_prior": False, "entity_smoothing": 0.5, "value_smoothing": 0.5,
+    }  # fmt: skip
+    shapes = [Shape.parse(text) for text in ("(i,(rp,(e)),(rap,(np,(nv))))", "(i,(ap,(e)),(np,(nv)))")]
+
+    def losses(**changes):
+        torch.manual_seed(0)
+        asked = model(backbone, numbers, **{"value_loss": value_loss, **changes})
+        return [asked.loss(batch(shape, 32), torch.arange(32)[:, None] % 9).item() for shape in shapes]
+
+    usual = losses()
+    without = {name for name, value in other.items() if losses(**{name: value}) == usual}
+    told = ModelSettings(model=backbone, numbers=numbers, value_loss=value_loss).without_effect()
+    assert without == set(told)
+    assert {*other, "model", "numbers"} == {each.name for each in fields(ModelSettings)}
 
 
 @every_model

@@ -18,11 +18,13 @@ from kgreckon.training import (
     Run,
     RunSettings,
     TrainingProgress,
+    choose_settings,
     evaluate,
     load,
     parse_assignments,
     resume,
     train,
+    without_effect,
 )
 from kgreckon.training.data import DeviceQueries, model_for, training_queries
 from kgreckon.training.inference import CapturedAnswers
@@ -347,6 +349,14 @@ class TestSettings:
     def test_mistakes_are_named(self, text, message):
         with pytest.raises(UserError, match=message):
             RunSettings.choose(parse_assignments([text]))
+
+    def test_what_is_set_without_effect_is_told(self):
+        chosen = choose_settings({"model": "gqe", "numbers": "dice"})
+        told = without_effect(chosen, ["number_dropout", "steps", "type_prior"])
+        assert [sentence.split(":")[0] for sentence in told] == [
+            "number_dropout has no effect", "type_prior has no effect"
+        ]  # fmt: skip
+        assert without_effect(choose_settings({"model": "reckoner"}), ["rank"]) == []
 
 
 class TestCommandLine:

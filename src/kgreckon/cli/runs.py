@@ -26,7 +26,8 @@ def train(
 ) -> None:
     """Train a model on a benchmark, or go on with a training that was stopped."""
     from kgreckon.terminal.runs import TrainingBar
-    from kgreckon.training import choose_settings, parse_assignments, preset_settings
+    from kgreckon.terminal.tables import notes
+    from kgreckon.training import choose_settings, parse_assignments, preset_settings, without_effect
     from kgreckon.training import resume as resume_run
     from kgreckon.training import train as train_model
 
@@ -43,7 +44,10 @@ def train(
                 named = {name: value for name, value in (("model", model), ("numbers", numbers)) if value is not None}
                 given = {**parse_assignments(set_ or ()), **named}
                 chosen = {**preset_settings(preset, given.get("model")), **given}
-                run = train_model(benchmark, out, choose_settings(chosen), bar)
+                settings = choose_settings(chosen)
+                for remark in without_effect(settings, given):
+                    notes().print(remark, markup=False)
+                run = train_model(benchmark, out, settings, bar)
         except KeyboardInterrupt:
             folder = resume or out
             raise UserError(f"stopped; go on from the last checkpoint with: kgreckon train --resume {folder}") from None

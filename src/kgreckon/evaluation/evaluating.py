@@ -95,12 +95,13 @@ def _choice(sets: list[QuerySet], count: int, seed: int) -> list[QuerySet]:
 def evaluate_scores(
     score: Callable[[Batch], Tensor],
     queries: EvaluationQueries,
-    advance: Callable[[int], None] = lambda count: None,
+    advance: Callable[[int, int], None] = lambda count, total: None,
     at_once: int = 0,
 ) -> Evaluation:
     """Rank every hard answer by the scores that `score` gives to all candidates of a batch's queries.
 
-    On a GPU everything is queued, and the host waits only for the end. Raises a UserError where a score is no number.
+    `advance` hears of so many more queries of so many in all. On a GPU everything is queued, and the host waits only
+    for the end. Raises a UserError where a score is no number.
     """
     start = perf_counter()
     at_once = at_once or _AT_ONCE[queries.numbers.device.type]
@@ -117,7 +118,7 @@ def evaluate_scores(
             counts.append(easy.counts + hard.counts)
             if own.shape.denotes_numbers:
                 errors.append(_value_errors(scores, easy, hard, queries))
-            advance(last - first)
+            advance(last - first, len(queries))
         columns = [torch.cat(column) for column in zip(*errors, strict=True)]
         found = QueryScores.concatenate(parts)
         results.append(ShapeResult(own.type, own.shape, found, torch.cat(counts), *columns))

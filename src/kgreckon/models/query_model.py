@@ -66,6 +66,22 @@ class ModelSettings:
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 0 and below 1")
 
+    def without_effect(self) -> dict[str, str]:
+        """The settings that such a model does not look at, each with the reason."""
+        idle: dict[str, str] = {}
+        if not backbone(self.model).is_set:
+            idle |= dict.fromkeys(("particles", "number_dropout"), f"sets are no particles in {self.model}")
+        if self.model in ("gqe", "query2particles"):
+            idle["box_score"] = f"{self.model} has no boxes"
+        if self.numbers == "baseline":
+            of_numbers = ("number_scale", "number_dropout", "value_loss", "learn_values", "type_prior")
+            idle |= dict.fromkeys(of_numbers, "numbers are entities in the baseline")
+        elif self.value_loss == "map":
+            idle["value_smoothing"] = "the map loss has no labels to smooth"
+        else:
+            idle["type_prior"] = "only value_loss=map has a prior"
+        return idle
+
 
 def _one_of(name: str, value: str, choices: Sequence[str]) -> None:
     if value not in choices:

@@ -75,12 +75,12 @@ class ReproductionNotes(Progress):
 
 
 class RankingBar:
-    """A count on stderr of the queries that are ranked."""
+    """A bar on stderr for the queries that are ranked."""
 
     def __init__(self) -> None:
         self._bars = bars.Progress(
-            bars.TextColumn("ranked"), bars.MofNCompleteColumn(), bars.TextColumn("queries"), bars.TimeElapsedColumn(),
-            console=notes(),
+            bars.TextColumn("ranked"), bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn("queries"),
+            bars.TimeElapsedColumn(), bars.TimeRemainingColumn(), console=notes(),
         )  # fmt: skip
         self._task = self._bars.add_task("ranking", total=None)
 
@@ -91,9 +91,9 @@ class RankingBar:
     def __exit__(self, *error: object) -> None:
         self._bars.stop()
 
-    def advance(self, count: int) -> None:
-        """So many more."""
-        self._bars.advance(self._task, count)
+    def advance(self, count: int, total: int) -> None:
+        """So many more, of so many in all."""
+        self._bars.update(self._task, advance=count, total=total)
 
 
 _METRICS = ("queries", "mrr", "hits_at_1", "hits_at_3", "hits_at_10")

@@ -3,7 +3,14 @@
 from kgreckon.training.evaluating import evaluate, load
 from kgreckon.training.loop import TrainingProgress, resume, train
 from kgreckon.training.run_folder import Run, is_run_folder
-from kgreckon.training.settings import PRESETS, RunSettings, choose_settings, parse_assignments, preset_settings
+from kgreckon.training.settings import (
+    PRESETS,
+    RunSettings,
+    choose_settings,
+    parse_assignments,
+    preset_settings,
+    without_effect,
+)
 
 __all__ = [
     "PRESETS",
@@ -18,4 +25,5 @@ __all__ = [
     "preset_settings",
     "resume",
     "train",
+    "without_effect",
 ]

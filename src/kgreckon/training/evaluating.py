@@ -44,7 +44,7 @@ def evaluate(
     benchmark: Path | None = None,
     device: str = "auto",
     queries_per_type: int = 0,
-    advance: Callable[[int], None] = lambda count: None,
+    advance: Callable[[int, int], None] = lambda count, total: None,
 ) -> dict[str, Any]:
     """Evaluate a run's best weights on a split; the result is also written to the run folder, as JSON and CSV."""
     run = run if isinstance(run, Run) else Run.open(run)

@@ -113,6 +113,12 @@ def choose_settings(values: dict[str, Any]) -> Settings:
     return settings
 
 
+def without_effect(settings: Settings, named: Iterable[str]) -> list[str]:
+    """A sentence for each of the named settings that the model does not look at."""
+    idle = settings.model.without_effect() if isinstance(settings, RunSettings) else {}
+    return [f"{name} has no effect: {idle[name]}" for name in named if name in idle]
+
+
 def settings_as_json(settings: Settings) -> dict[str, Any]:
     """The settings as the run folder holds them."""
     return settings.as_json() if isinstance(settings, RunSettings) else {"reckoner": asdict(settings)}

@@ -140,6 +140,18 @@ def test_the_report_shows_ours_beside_the_paper_with_the_difference(several):
     assert {figure.title for figure in blocks if isinstance(figure, Figure)} >= {"Learning curves"}
 
 
+def test_several_graphs_are_seen_at_a_glance(several):
+    other = json.loads((RESULTS / "yago15k-gqe-dice.json").read_text(encoding="utf-8"))
+    overview = next(block for block in report([*several, other], "a test") if isinstance(block, Table))
+    assert overview.columns == ("", "DB15k", "YAGO15k")
+    ours, reckoner = (several[place]["entity_targets"]["all"]["mrr"] for place in (0, -1))
+    assert overview.rows == [
+        ["gqe, dice", "", f"{other['entity_targets']['all']['mrr']:.2f} (17.59)"],
+        ["query2particles, sinusoidal", f"{ours:.2f} (14.25)", ""],
+        ["reckoner", f"{reckoner:.2f} (14.25)", ""],
+    ]
+
+
 def test_seeds_are_summed_up_and_stand_in_no_other_table(several):
     blocks = report(several, "a test")
     tables = [block for block in blocks if isinstance(block, Table)]

@@ -30,10 +30,37 @@ def report(results: Sequence[Result], made_by: str, sweeps: Sequence[dict[str, A
             "80 % of the distinct facts; our splits are of distinct facts, which is slightly harder."
         ),
     ]
-    for name in (name for name in PRESETS if any(result["benchmark"] == name for result in results)):
-        blocks += _graph(name, [result for result in results if result["benchmark"] == name])
+    graphs = {name: [result for result in results if result["benchmark"] == name] for name in PRESETS}
+    graphs = {name: own for name, own in graphs.items() if own}
+    if len(graphs) > 1:
+        blocks += _overview(graphs)
+    for name, own in graphs.items():
+        blocks += _graph(name, own)
         blocks += _sweep([each for each in sweeps if each["benchmark"] == name])
     return blocks
+
+
+def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
+    """One figure of each run on each graph, beside the paper's."""
+    rows = {graph: {_name(result): result for result in _first_seeds(own)} for graph, own in graphs.items()}
+    models = {_name(result): _place(result) for own in graphs.values() for result in own}
+
+    def cell(graph: str, model: str) -> str:
+        if model not in rows[graph]:
+            return ""
+        result = rows[graph][model]
+        paper = _best_of_the_paper(graph)[1] if _is_reckoner(result) else _paper_row(_paper_key(graph, result))
+        return f"{result['entity_targets']['all']['mrr']:.2f} ({paper[0]:.2f})"
+
+    return [
+        Text(
+            "MRR of all queries for entities, and the paper's in brackets; for the reckoner that of the paper's best:"
+        ),
+        Table(
+            ("", *(PRESETS[graph].dataset for graph in graphs)),
+            [[model, *(cell(graph, model) for graph in graphs)] for model in sorted(models, key=models.__getitem__)],
+        ),
+    ]
 
 
 def _graph(name: str, results: list[Result]) -> list[Block]:
@@ -107,9 +134,7 @@ def _entity_table(name: str, results: list[Result]) -> Table:
         if _is_reckoner(result):
             title, paper = _best_of_the_paper(name)
         else:
-            settings = result["settings"]["model"]
-            title = f"{_name(result)}: paper"
-            paper = _paper_row((PRESETS[name].dataset, PAPER_NAMES[settings["model"]], settings["numbers"]))
+            title, paper = f"{_name(result)}: paper", _paper_row(_paper_key(name, result))
         table = result["entity_targets"]
         ours = _metrics(table["all"], {kind: table["by_type"][kind]["mrr"] for kind in GENERAL_TYPES})
         strong.add(len(rows) + 1)
@@ -124,6 +149,11 @@ def _entity_table(name: str, results: list[Result]) -> Table:
 def _metrics(overall: dict[str, float], by_type: dict[str, float]) -> list[float]:
     types = [by_type[kind] for kind in GENERAL_TYPES]
     return [*(overall[metric] for metric in HITS), *types, mean(types)]
+
+
+def _paper_key(name: str, result: Result) -> tuple[str, str, str]:
+    settings = result["settings"]["model"]
+    return PRESETS[name].dataset, PAPER_NAMES[settings["model"]], settings["numbers"]
 
 
 def _paper_row(wanted: tuple[str, str, str]) -> list[float]:
@@ -308,7 +338,7 @@ def _times(results: list[Result]) -> Table:
 def _sweep(trials: list[dict[str, Any]]) -> list[Block]:
     if not trials:
         return []
-    forms = list(dict.fromkeys(trial["numbers"] for trial in trials))
+    forms = [form for form in NUMBER_FORMS if any(trial["numbers"] == form for trial in trials)]
     found: dict[tuple[str, str], dict[str, float]] = {}
     for trial in trials:
         change = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items()) or "defaults"

@@ -7,11 +7,25 @@ from pathlib import Path
 
 import pytest
 
+from kgreckon import __version__
 from kgreckon.benchmark import Benchmark, BuildSettings, build
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
-from kgreckon.reproducing import Plan, Progress, html, markdown, plans_for, report, reproduce, result_of
+from kgreckon.reproducing import (
+    FailedRunsError,
+    Plan,
+    Progress,
+    html,
+    markdown,
+    plans_for,
+    report,
+    reproduce,
+    result_of,
+    runs_at_a_time,
+)
 from kgreckon.reproducing.blocks import Figure, Heading, Table
+from kgreckon.reproducing.rows import made_on
+from kgreckon.reproducing.training_report import sweep_blocks
 from kgreckon.training import Run
 from random_graph import random_graph
 
@@ -61,6 +75,7 @@ def test_runs_are_taken_side_by_side_and_only_once(small, tmp_path):
     assert [path.stem for path in found] == ["gqe-baseline", "reckoner"]
     written = [json.loads(path.read_text()) for path in found]
     whole = {"name": "gqe-baseline", "variant": None, **result_of(tmp_path / "runs" / "gqe-baseline")}
+    assert whole["kgreckon"] == __version__ and made_on(whole).startswith("CPU, torch ")
     assert written[0] == whole
     assert all(each["train_seconds"] > 0 and each["device_name"] == "CPU" and each["records"] for each in written)
     assert "calibration" in written[1]
@@ -97,10 +112,31 @@ def test_a_spent_budget_stops_what_is_going_and_it_goes_on_later(small, tmp_path
 
 def test_a_run_that_fails_is_named_and_leaves_the_others_alone(small, tmp_path):
     broken = Plan("broken", {"model": "gqe", "steps": 0})
-    with pytest.raises(UserError, match="broken"):
+    with pytest.raises(FailedRunsError, match="broken") as failure:
         reproduce(made(small), tmp_path, [broken, RECKONER], parallel=2)
+    assert failure.value.results == [tmp_path / "results" / "reckoner.json"]
     assert "steps must be at least 1" in (tmp_path / "logs" / "broken.txt").read_text()
     assert (tmp_path / "results" / "reckoner.json").is_file()
+
+
+def test_runs_share_a_gpu_only_under_the_service_that_shares_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("CUDA_MPS_PIPE_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    assert runs_at_a_time() == 1
+    (tmp_path / "control").touch()
+    assert runs_at_a_time() > 1
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert runs_at_a_time() == 1
+
+
+def test_repeated_trials_of_a_setting_stand_side_by_side():
+    trial = {"benchmark": "db15k", "model": "gqe", "change": {"dropout": "0.1"}, "steps": 10}
+    trials = [
+        {**trial, "numbers": form, "validation_mrr": mrr} for form, mrr in (("dice", 2), ("baseline", 1), ("dice", 3))
+    ]
+    table = next(block for block in sweep_blocks(trials) if isinstance(block, Table))
+    assert table.columns == ("", "baseline", "dice")
+    assert table.rows == [["gqe: dropout 0.1; 10 steps", "1.00", "2.00, 3.00"]]
 
 
 def test_seeds_and_the_ablation_are_runs_of_their_own():

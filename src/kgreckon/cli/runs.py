@@ -119,7 +119,10 @@ def reproduce(
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds of each.")] = 1,
     ablation: Annotated[bool, typer.Option(help="Query2Particles with one thing changed at a time, too.")] = False,
-    parallel: Annotated[int, typer.Option(min=1, help="Runs at a time; several share a GPU.")] = 1,
+    parallel: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs at a time; 4 where NVIDIA's Multi-Process Service shares a GPU, else 1."),
+    ] = None,
     budget: Annotated[
         float | None, typer.Option(min=0, help="Minutes, after which runs stop; call again to go on.")
     ] = None,
@@ -133,7 +136,7 @@ def reproduce(
     from kgreckon.benchmark.format import read_json
     from kgreckon.errors import unknown_name
     from kgreckon.graph import open_graph
-    from kgreckon.reproducing import html, markdown, plans_for, report
+    from kgreckon.reproducing import FailedRunsError, html, markdown, plans_for, report, runs_at_a_time
     from kgreckon.reproducing import reproduce as reproduce_runs
     from kgreckon.terminal.benchmarks import BuildProgress
     from kgreckon.terminal.runs import ReproductionNotes
@@ -143,17 +146,21 @@ def reproduce(
         raise unknown_name("preset", preset, PRESETS)
     plans = plans_for(preset, models or (), parse_assignments(set_ or ()), seeds, ablation)
     graph = open_graph(data, PRESETS[preset].top_attributes)
-    made = {}
+    made, failure = {}, None
     try:
         for numbers in dict.fromkeys(plan.numbers for plan in plans):
             settings = BuildSettings.choose(graph, numbers=numbers, preset=preset)
             with BuildProgress() as progress:
                 made[numbers] = build_benchmark(graph, out / f"benchmark-{numbers.value}", settings, None, progress)
         seconds = None if budget is None else 60 * budget
-        found = reproduce_runs(made, out, plans, parallel, seconds, ReproductionNotes())
+        found = reproduce_runs(made, out, plans, parallel or runs_at_a_time(), seconds, ReproductionNotes())
+    except FailedRunsError as error:
+        failure, found = error, error.results
     except KeyboardInterrupt:
         raise UserError(f"stopped; what is complete is kept in {out}, and the same command goes on") from None
     blocks = report([read_json(path) for path in found], f"kgreckon reproduce {preset}")
     (out / "report.md").write_text(markdown(blocks), encoding="utf-8")
     (out / "report.html").write_text(html(blocks, f"kgreckon: {preset} reproduced"), encoding="utf-8")
     typer.echo(f"{out / 'report.html'}: {len(found)} of {len(plans)} runs")
+    if failure is not None:
+        raise failure

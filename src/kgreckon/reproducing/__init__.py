@@ -3,6 +3,17 @@
 from kgreckon.reproducing.pages import html, markdown
 from kgreckon.reproducing.plan import Plan, plans_for
 from kgreckon.reproducing.report import report
-from kgreckon.reproducing.running import Progress, reproduce, result_of
+from kgreckon.reproducing.running import FailedRunsError, Progress, reproduce, result_of, runs_at_a_time
 
-__all__ = ["Plan", "Progress", "html", "markdown", "plans_for", "report", "reproduce", "result_of"]
+__all__ = [
+    "FailedRunsError",
+    "Plan",
+    "Progress",
+    "html",
+    "markdown",
+    "plans_for",
+    "report",
+    "reproduce",
+    "result_of",
+    "runs_at_a_time",
+]

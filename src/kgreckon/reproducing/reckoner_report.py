@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kgreckon.reproducing.blocks import Block, Heading, Table, Text
+from kgreckon.reproducing.rows import made_on
 
 # Mean errors that others report for FB15k's numbers, on splits of their own: for orientation only.
 _PUBLISHED = {
@@ -24,7 +25,7 @@ def reckoner_blocks(result: dict[str, Any]) -> list[Block]:
         Text(
             f"Rank {settings['rank']}, {settings['epochs']} epochs, regularisation {settings['regularisation']:g}, "
             f"seed {settings['seed']}, trained and calibrated in {result['train_seconds']:.0f} s on "
-            f"{result['device_name']}, torch {result['torch']}. Fitted on validation queries: {fitted}."
+            f"{made_on(result)}. Fitted on validation queries: {fitted}."
         ),
     ]
     return blocks if "parts" not in result else [*blocks, *_parts(result["parts"])]

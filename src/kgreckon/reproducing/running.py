@@ -11,6 +11,8 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
+import torch
+
 from kgreckon.benchmark import Benchmark
 from kgreckon.benchmark.format import read_json, write_json
 from kgreckon.errors import UserError
@@ -22,6 +24,15 @@ from kgreckon.training.settings import settings_as_json
 TESTED = "test_metrics.json"
 _LOOK_EVERY = 0.2  # seconds
 _MOST_LOSSES = 400  # of a run, in its result
+_SHARING = 4  # runs that share a GPU; more gain nothing on an H200
+
+
+class FailedRunsError(UserError):
+    """Some runs failed; the results of the others are there."""
+
+    def __init__(self, message: str, results: list[Path]) -> None:
+        super().__init__(message)
+        self.results = results
 
 
 class Progress:
@@ -46,6 +57,8 @@ def reproduce(
     progress: Progress | None = None,
 ) -> list[Path]:
     """Take all runs that are not done yet, `parallel` at a time, for at most `budget` seconds; returns the results.
+
+    Raises a FailedRunsError where some failed, after all others.
 
     `made` holds the benchmark of each way to compare numbers that a plan is for. Each run is a process of its own, so
     that several share a GPU, and a run that fails leaves the others alone.
@@ -79,9 +92,17 @@ def reproduce(
             process.terminate()  # not SIGINT, which a shell has its background jobs ignore
             process.wait()
             told.stopped(plan)
+    results = [_result(folder, plan) for plan in plans if _is_done(folder, plan)]
     if failed:
-        raise UserError(f"these runs failed: {', '.join(failed)}; what they said is in {folder / 'logs'}")
-    return [_result(folder, plan) for plan in plans if _result(folder, plan).is_file()]
+        where = folder / "logs"
+        raise FailedRunsError(f"these runs failed: {', '.join(failed)}; what they said is in {where}", results)
+    return results
+
+
+def runs_at_a_time() -> int:
+    """How many runs at once are fastest here: several where NVIDIA's Multi-Process Service shares a GPU, else one."""
+    control = Path(os.environ.get("CUDA_MPS_PIPE_DIRECTORY", "/tmp/nvidia-mps")) / "control"  # noqa: S108  # its place
+    return _SHARING if torch.cuda.is_available() and control.exists() else 1
 
 
 def _start(benchmark: Benchmark, folder: Path, plan: Plan, parallel: int) -> subprocess.Popen[bytes]:
@@ -156,12 +177,13 @@ def result_of(place: Path) -> dict[str, Any]:
     tested = read_json(place / TESTED)
     tested.pop("device", None)
     calibration = place / "calibration.json"
+    last = trained[-1] if trained else {"device": "unknown", "torch": "unknown"}
     return {
         "benchmark": run.header["preset"],
         "settings": run.header["settings"],
         "train_seconds": round(sum(float(line["trained_seconds"]) for line in trained), 1),
-        "device_name": trained[-1]["device"] if trained else "unknown",
-        "torch": trained[-1]["torch"].split("+")[0] if trained else "unknown",
+        "device_name": last["device"],
+        **{name: last[name].split("+")[0] for name in ("torch", "python", "kgreckon") if name in last},
         "records": _learning_curve(records),
         **({"calibration": read_json(calibration)} if calibration.is_file() else {}),
         **tested,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import platform
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgreckon import __version__
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
@@ -83,7 +85,8 @@ def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, 
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
         last = max((line["step"] for line in run.records()), default=0)
         took = perf_counter() - start
-        run.record({"step": last, "trained_seconds": took, "device": name, "torch": torch.__version__})
+        versions = {"torch": torch.__version__, "python": platform.python_version(), "kgreckon": __version__}
+        run.record({"step": last, "trained_seconds": took, "device": name, **versions})
     return run
 
 

@@ -1,0 +1,110 @@
+"""How runs were made: their settings, the time they took, and how settings were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kgreckon.benchmark.presets import PRESETS, paper_tables
+from kgreckon.models import NUMBER_FORMS
+from kgreckon.reproducing.blocks import Block, Heading, Table, Text
+from kgreckon.reproducing.plan import ABLATED
+from kgreckon.reproducing.rows import Result, is_reckoner, made_on, name_of
+
+PARTICLES = ABLATED[0]
+
+
+def training_blocks(graph: str, results: Sequence[Result]) -> list[Block]:
+    """The settings and times of a graph's runs."""
+    note = paper_tables()["time_ms_per_query"]["note"]
+    return [
+        Heading("How they were trained", 3),
+        *_settings([result for result in results if not is_reckoner(result)]),
+        Text(
+            "Time. Training is with validation and checkpoints; evaluation is inference, filtering and ranking; both\n"
+            f"with what other runs took where several shared the device. The paper's are of its {note}:"
+        ),
+        _times(graph, results),
+    ]
+
+
+def _settings(results: Sequence[Result]) -> list[Block]:
+    if not results:
+        return []
+    columns = (
+        "", "steps", "batch", "answers", "dimension", "particles", "learning rate", "of operators", "dropout",
+        "of numbers", "smoothing", "of values", "value loss", "its weight", "precision", "seed", "made on",
+    )  # fmt: skip
+    rows = []
+    for result in results:
+        model, training = result["settings"]["model"], result["settings"]["training"]
+        over = "all steps" if training["decay"] == 1 else f"the last {training['decay']:.0%} of the steps"
+        falling = f", falling over {over}" if training["decay"] else ""
+        rows.append([
+            name_of(result), f"{training['steps']:,}", training["batch_size"], training.get("answers", 1),
+            model["dimension"], model["particles"] if model["model"] == PARTICLES else "",
+            f"{training['learning_rate']}{falling}", f"{training['learning_rate'] * training['operator_rate']:.4g}",
+            model["dropout"], _number_dropout(model), model["entity_smoothing"], model["value_smoothing"],
+            model["value_loss"], training.get("value_weight", 1.0), training["precision"], training["seed"],
+            made_on(result),
+        ])  # fmt: skip
+    return [Table(columns, rows)]
+
+
+def _number_dropout(model: dict[str, Any]) -> Any:
+    """Dropout after the steps of numbers' particles; runs from before it was a setting dropped nothing there."""
+    return model.get("number_dropout", 0.0) if model["model"] == PARTICLES and model["numbers"] != "baseline" else ""
+
+
+def _times(graph: str, results: Sequence[Result]) -> Table:
+    rows = []
+    for result in results:
+        settings, seconds = result["settings"], result["train_seconds"]
+        taken = 0 if is_reckoner(result) else settings["training"]["steps"] * settings["training"]["batch_size"]
+        training, inference = _paper_times(graph, result)
+        rows.append([
+            name_of(result), f"{seconds:,.0f}", f"{1000 * seconds / taken:.4f}" if taken else "", training,
+            f"{1000 * result['seconds'] / result['queries']:.4f}", inference,
+            f"{result['queries'] / result['seconds']:,.0f}",
+        ])  # fmt: skip
+    columns = (
+        "", "training, s", "training, ms a query", "the paper's", "evaluation, ms a query", "the paper's inference",
+        "evaluated queries a second",
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _paper_times(graph: str, result: Result) -> tuple[str, str]:
+    """Milliseconds a query to train and to infer, of the one backbone that the paper tells."""
+    if is_reckoner(result) or result["settings"]["model"]["model"] != PARTICLES:
+        return "", ""
+    form = "baseline" if result["settings"]["model"]["numbers"] == "baseline" else "nrn"
+    training, inference = paper_tables()["time_ms_per_query"][form][PRESETS[graph].dataset]
+    return f"{training:.3f}", f"{inference:.3f}"
+
+
+def sweep_blocks(trials: Sequence[dict[str, Any]]) -> list[Block]:
+    """Settings compared on validation queries, a repeated trial beside the first."""
+    if not trials:
+        return []
+    forms = [form for form in NUMBER_FORMS if any(trial["numbers"] == form for trial in trials)]
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for trial in trials:
+        change = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items()) or "defaults"
+        form = f"; {trial['form']}" if trial.get("form") else ""  # a part of the model that was tried
+        key = trial["model"], f"{change}{form}; {trial['steps']:,} steps"
+        found.setdefault(key, {}).setdefault(trial["numbers"], []).append(f"{trial['validation_mrr']:.2f}")
+    rows = [
+        [f"{model}: {change}", *(", ".join(mrrs.get(form, ())) for form in forms)]
+        for (model, change), mrrs in found.items()
+    ]
+    counts = ", ".join(f"{sum(trial['numbers'] == form for trial in trials)} with {form}" for form in forms)
+    return [
+        Heading("How the settings were chosen", 3),
+        Text(
+            "Mean MRR of short trainings on some validation queries, in the order they were made, each with the\n"
+            "settings that it names beside the defaults of its day. A line may name a part of the model that was\n"
+            f"tried with it; where answers are not named, a query had one in a step. Trials: {counts}."
+        ),
+        Table(("", *forms), rows),
+    ]

@@ -28,7 +28,7 @@ _BACKBONE: dict[str, dict[str, Any]] = {
     "query2box": {"learning_rate": 0.008, "operator_rate": 0.125},
     "query2particles": {"learning_rate": 0.004, "operator_rate": 0.25, "value_weight": 0.5},
 }
-# Fewer on the graph with the fewest facts.
+# GQE and Query2Box take fewer on the graph with the fewest facts.
 _STEPS: dict[str, dict[str, int]] = {
     "db15k": {"gqe": 12_000, "query2box": 12_000, "query2particles": 12_000},
     "fb15k": {"gqe": 20_000, "query2box": 20_000, "query2particles": 10_000},

@@ -1,16 +1,21 @@
-"""Settings compared on the validation queries: one changed at a time, the same steps for every one.
+"""Settings compared on the validation queries: one changed at a time, the same trials for all forms of numbers.
 
-    python benchmarks/sweep.py BENCHMARK --model gqe [--numbers baseline sinusoidal] [--steps 4000]
-        [--try learning_rate=0.0005,0.002] [--try dropout=0.1] [--set key=value] [--json FILE]
+    python benchmarks/sweep.py BENCHMARK --models gqe [--numbers baseline dice sinusoidal] [--steps 4000]
+        [--try learning_rate=0.004,0.016] [--try dropout=0.2] [--set key=value] [--queries 500] [--seeds 1]
+        [--part 1/4] [--seconds 500] [--json FILE]
 
-The queries are put on the device once. A line is printed as each is done, and the file holds all that are done, so that
-what is stopped is not lost. The testing queries are not read.
+On a graph of the paper a trial starts from the settings that `kgreckon reproduce` takes for it, elsewhere from the
+defaults. A change without effect on a model is left out. A change is tried on all models and forms before the next one,
+so that what is stopped early is even; `--part 2/4` takes every fourth, to be run beside the others. The queries are put
+on the device once. A line is printed as each is done, and the file holds all that are done. The testing queries are not
+read.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,10 +23,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from kgreckon.benchmark import Benchmark, Split
+from kgreckon.benchmark import PRESETS, Benchmark, Split
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
-from kgreckon.models import QueryModel
-from kgreckon.training import parse_assignments
+from kgreckon.models import NUMBER_FORMS, QueryModel
+from kgreckon.reproducing import plans_for
+from kgreckon.training import parse_assignments, without_effect
 from kgreckon.training.data import DeviceQueries, model_for, training_queries
 from kgreckon.training.evaluating import device_for
 from kgreckon.training.settings import RunSettings
@@ -44,67 +50,87 @@ def trained(benchmark: Benchmark, queries: list[DeviceQueries], settings: RunSet
     return model
 
 
-def variants(tries: list[str]) -> list[dict[str, Any]]:
+def changes(tries: list[str]) -> list[dict[str, str]]:
     """No change, and then one change at a time."""
-    changes: list[dict[str, Any]] = [{}]
-    for each in tries:
-        key, _, values = each.partition("=")
-        changes += [{key: value} for value in values.split(",")]
-    return changes
+    named = [each.partition("=") for each in tries]
+    return [{}, *({key: value} for key, _, values in named for value in values.split(","))]
+
+
+def trials(
+    preset: str | None, models: list[str], forms: list[str], fixed: dict[str, Any], tries: list[str], seeds: int
+) -> Iterator[tuple[RunSettings, dict[str, str]]]:
+    """What is to be trained, and what it changes."""
+    for change in changes(tries):
+        for model in models:
+            for numbers in forms:
+                start = plans_for(preset, [f"{model}-{numbers}"])[0].settings if preset in PRESETS and preset else {}
+                for seed in range(seeds):
+                    chosen = {**start, "model": model, "numbers": numbers, **fixed, **change, "seed": seed}
+                    settings = RunSettings.choose(chosen)
+                    if not without_effect(settings, change):
+                        yield settings, change
 
 
 def main() -> None:
     """Compare the settings named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("benchmark")
-    parser.add_argument("--model", default="gqe")
-    parser.add_argument("--numbers", nargs="*", default=["baseline", "sinusoidal"])
+    parser.add_argument("--models", nargs="+", default=["gqe", "query2box", "query2particles"])
+    parser.add_argument("--numbers", nargs="+", default=list(NUMBER_FORMS))
     parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--try", dest="tries", action="append", default=[])
     parser.add_argument("--set", dest="set_", action="append", default=[])
-    parser.add_argument("--queries", type=int, default=500, help="Validation queries of each type.")
+    parser.add_argument("--queries", type=int, default=500, help="Validation queries of each type; 0 for all.")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--part", default="1/1", help="Every so many-th trial, beginning with this one.")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="Begin no trial that may end later.")
     parser.add_argument("--json", default=None)
     arguments = parser.parse_args()
+    begin, longest = perf_counter(), 0.0
     torch.set_float32_matmul_precision("high")
     device = device_for("auto")
     benchmark = Benchmark.open(arguments.benchmark)
+    preset = benchmark.header.get("preset")
     queries = training_queries(benchmark, device)
     validation = EvaluationQueries.load(benchmark, Split.VALID, device, arguments.queries)
-    fixed = {"model": arguments.model, "steps": arguments.steps, "decay": 0.5}
-    start_from = parse_assignments(arguments.set_)
-    rows = []
-    for numbers in arguments.numbers:
-        for change in ({**start_from, **each} for each in variants(arguments.tries)):
-            if numbers == "baseline" and "value_loss" in change:
-                continue
-            start = perf_counter()
-            settings = RunSettings.choose({**fixed, "numbers": numbers, **change})
-            model = trained(benchmark, queries, settings)
-            found = evaluate_scores(model.answer, validation)
-            parts = found.as_json()
-            entities, numbers_too = parts["entity_targets"], parts["number_targets"]["all"]
-            shares = {
-                "without_numbers": entities["without_numbers"]["mrr"],
-                "touching_numbers": entities["touching_numbers"]["mrr"],
-                "for_numbers": numbers_too["mrr"] if numbers_too else None,
-            }
-            named = ", ".join(f"{key} {value}" for key, value in change.items()) or "defaults"
-            seconds = perf_counter() - start
-            print(f"{arguments.model} {numbers}: {named}: {found.mean_mrr():.2f} ({seconds:.1f} s)", end=" ")
-            print(", ".join(f"{key.replace('_', ' ')} {value:.2f}" for key, value in shares.items()), flush=True)
-            trial = {
-                "benchmark": benchmark.header.get("preset"),
-                "model": arguments.model,
-                "numbers": numbers,
-                "change": change,
-                "steps": settings.training.steps,
-                "validation_mrr": found.mean_mrr(),
-                "seconds": round(seconds, 1),
-            }
-            rows.append({**trial, **shares})
-            if arguments.json:
-                Path(arguments.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
-            del model
+    fixed = {"steps": arguments.steps, **parse_assignments(arguments.set_)}
+    all_trials = trials(preset, arguments.models, arguments.numbers, fixed, arguments.tries, arguments.seeds)
+    part, parts = map(int, arguments.part.split("/"))
+    rows: list[dict[str, Any]] = []
+    for settings, change in list(all_trials)[part - 1 :: parts]:
+        start = perf_counter()
+        named = ", ".join(f"{key} {value}" for key, value in change.items()) or "no change"
+        what = f"{settings.model.model} {settings.model.numbers}, seed {settings.training.seed}: {named}"
+        if start - begin + longest > arguments.seconds:
+            print(f"{what}: left out", flush=True)
+            continue
+        found = evaluate_scores(trained(benchmark, queries, settings).answer, validation)
+        seconds = perf_counter() - start
+        longest = max(longest, seconds)
+        parts_of = found.as_json()
+        entities, for_numbers = parts_of["entity_targets"], parts_of["number_targets"]["all"]
+        shares = {
+            "without_numbers": entities["without_numbers"]["mrr"],
+            "touching_numbers": entities["touching_numbers"]["mrr"],
+            "for_numbers": for_numbers["mrr"] if for_numbers else None,
+        }
+        told = ", ".join(f"{key.replace('_', ' ')} {mrr:.2f}" for key, mrr in shares.items() if mrr is not None)
+        print(f"{what}: {found.mean_mrr():.2f} ({seconds:.1f} s) {told}", flush=True)
+        trial = {
+            "benchmark": preset,
+            "model": settings.model.model,
+            "numbers": settings.model.numbers,
+            "change": change,
+            "around": "reproduce" if preset in PRESETS else "defaults",
+            "seed": settings.training.seed,
+            "steps": settings.training.steps,
+            "validation_queries": arguments.queries,
+            "validation_mrr": found.mean_mrr(),
+            "seconds": round(seconds, 1),
+        }
+        rows.append({**trial, **shares})
+        if arguments.json:
+            Path(arguments.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -131,12 +131,14 @@ def test_runs_share_a_gpu_only_under_the_service_that_shares_it(monkeypatch, tmp
 
 def test_repeated_trials_of_a_setting_stand_side_by_side():
     trial = {"benchmark": "db15k", "model": "gqe", "change": {"dropout": "0.1"}, "steps": 10}
-    trials = [
-        {**trial, "numbers": form, "validation_mrr": mrr} for form, mrr in (("dice", 2), ("baseline", 1), ("dice", 3))
-    ]
-    table = next(block for block in sweep_blocks(trials) if isinstance(block, Table))
-    assert table.columns == ("", "baseline", "dice")
-    assert table.rows == [["gqe: dropout 0.1; 10 steps", "1.00", "2.00, 3.00"]]
+    tried = (("dice", 2), ("baseline", 1), ("dice", 3))
+    trials = [{**trial, "numbers": form, "validation_mrr": mrr} for form, mrr in tried]
+    around = [{**each, "around": "reproduce", "change": {}} for each in trials]
+    first, second = (block for block in sweep_blocks([*trials, *around]) if isinstance(block, Table))
+    assert first.columns == second.columns == ("", "baseline", "dice")
+    assert first.rows == [["gqe: no change; 10 steps", "1.00", "2.00, 3.00"]]
+    assert second.rows == [["gqe: dropout 0.1; 10 steps", "1.00", "2.00, 3.00"]]
+    assert sweep_blocks([]) == []
 
 
 def test_seeds_and_the_ablation_are_runs_of_their_own():

@@ -84,27 +84,49 @@ def _paper_times(graph: str, result: Result) -> tuple[str, str]:
 
 
 def sweep_blocks(trials: Sequence[dict[str, Any]]) -> list[Block]:
-    """Settings compared on validation queries, a repeated trial beside the first."""
-    if not trials:
-        return []
-    forms = [form for form in NUMBER_FORMS if any(trial["numbers"] == form for trial in trials)]
+    """Settings compared on validation queries: around those that were taken, and how they were come by."""
+    around = [trial for trial in trials if trial.get("around") == "reproduce"]
+    before = [trial for trial in trials if trial.get("around") != "reproduce"]
+    blocks: list[Block] = [Heading("How the settings were chosen", 3)] if trials else []
+    if around:
+        blocks += [
+            Text(
+                "Mean MRR of short trainings on some validation queries, with the settings above but one, several\n"
+                f"figures with several seeds. Trials: {_counts(around)}."
+            ),
+            _sweep_table(around),
+        ]
+    if before:
+        blocks += [
+            Text(
+                "Mean MRR of short trainings on some validation queries, in the order they were made, each with the\n"
+                "settings that it names beside the defaults of its day. A line may name a part of the model that was\n"
+                f"tried with it; where answers are not named, a query had one in a step. Trials: {_counts(before)}."
+            ),
+            _sweep_table(before),
+        ]
+    return blocks
+
+
+def _forms(trials: Sequence[dict[str, Any]]) -> list[str]:
+    return [form for form in NUMBER_FORMS if any(trial["numbers"] == form for trial in trials)]
+
+
+def _counts(trials: Sequence[dict[str, Any]]) -> str:
+    return ", ".join(f"{sum(trial['numbers'] == form for trial in trials)} with {form}" for form in _forms(trials))
+
+
+def _sweep_table(trials: Sequence[dict[str, Any]]) -> Table:
+    """A line for each model and change, a repeated trial beside the first."""
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for trial in trials:
-        change = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items()) or "defaults"
+        change = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items())
         form = f"; {trial['form']}" if trial.get("form") else ""  # a part of the model that was tried
-        key = trial["model"], f"{change}{form}; {trial['steps']:,} steps"
+        key = trial["model"], f"{change or 'no change'}{form}; {trial['steps']:,} steps"
         found.setdefault(key, {}).setdefault(trial["numbers"], []).append(f"{trial['validation_mrr']:.2f}")
+    forms = _forms(trials)
     rows = [
         [f"{model}: {change}", *(", ".join(mrrs.get(form, ())) for form in forms)]
         for (model, change), mrrs in found.items()
     ]
-    counts = ", ".join(f"{sum(trial['numbers'] == form for trial in trials)} with {form}" for form in forms)
-    return [
-        Heading("How the settings were chosen", 3),
-        Text(
-            "Mean MRR of short trainings on some validation queries, in the order they were made, each with the\n"
-            "settings that it names beside the defaults of its day. A line may name a part of the model that was\n"
-            f"tried with it; where answers are not named, a query had one in a step. Trials: {counts}."
-        ),
-        Table(("", *forms), rows),
-    ]
+    return Table(("", *forms), rows)

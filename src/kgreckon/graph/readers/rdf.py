@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import deque
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -28,6 +30,10 @@ _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 _LANGUAGES = ("en", None, "en-us", "en-gb")
 
 
+_LINE_BY_LINE = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
+_LOOKED_BACK = 1000  # lines, for the one that an error is about
+
+
 def is_rdf_file(path: Path) -> bool:
     """Whether the file's ending is one of an RDF syntax."""
     return _syntax(path) is not None
@@ -44,7 +50,7 @@ def read_rdf(path: Path, builder: GraphBuilder, report: ImportReport, labels: La
         with open_bytes(path) as content:
             if content.peek(3)[:3] == codecs.BOM_UTF8:  # type: ignore[attr-defined]  # plain and gzip files both peek
                 content.read(3)
-            if report.skip_bad_lines and syntax in (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS):
+            if report.skip_bad_lines and syntax in _LINE_BY_LINE:
                 reader.read_line_by_line(content, syntax)
             else:
                 reader.read_whole(content, syntax)
@@ -80,10 +86,26 @@ class _Reader:
             for quad in ox.parse(content, format=syntax, base_iri=self.path.absolute().as_uri()):
                 self.add(quad)
         except SyntaxError as error:
-            line = f":{error.lineno}" if error.lineno else ""
-            raise UserError(f"{self.path}{line}: {_message(error)}") from None
+            line, told = error.lineno, error
+            if line and syntax in _LINE_BY_LINE:
+                line, told = self._culprit(line, syntax) or (line, error)
+            place = f":{line}" if line else ""
+            raise UserError(f"{self.path}{place}: {_message(told)}") from None
         except ValueError as error:
             raise UserError(f"{self.path} cannot be read as {syntax.name}: {error}") from None
+
+    def _culprit(self, line: int, syntax: ox.RdfFormat) -> tuple[int, SyntaxError] | None:
+        """The line that is wrong by itself: what it lacks at its end is missed only on a later one."""
+        with open_bytes(self.path) as content:
+            before = deque(islice(content, line), maxlen=_LOOKED_BACK)
+        for number, statement in zip(range(line, 0, -1), reversed(before), strict=False):
+            try:
+                list(ox.parse(statement.removeprefix(codecs.BOM_UTF8), format=syntax))
+            except SyntaxError as error:
+                return number, error
+            except ValueError:
+                return None
+        return None
 
     def read_line_by_line(self, content: IO[bytes], syntax: ox.RdfFormat) -> None:
         for line, statement in enumerate(content, 1):

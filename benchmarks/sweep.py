@@ -60,15 +60,16 @@ def trials(
     preset: str | None, models: list[str], forms: list[str], fixed: dict[str, Any], tries: list[str], seeds: int
 ) -> Iterator[tuple[RunSettings, dict[str, str]]]:
     """What is to be trained, and what it changes."""
+    starts: list[dict[str, Any]] = [{"model": model, "numbers": numbers} for model in models for numbers in forms]
+    if preset in PRESETS and preset is not None:
+        starts = [plans_for(preset, [f"{start['model']}-{start['numbers']}"])[0].settings for start in starts]
     for change in changes(tries):
-        for model in models:
-            for numbers in forms:
-                start = plans_for(preset, [f"{model}-{numbers}"])[0].settings if preset in PRESETS and preset else {}
-                for seed in range(seeds):
-                    chosen = {**start, "model": model, "numbers": numbers, **fixed, **change, "seed": seed}
-                    settings = RunSettings.choose(chosen)
-                    if not without_effect(settings, change):
-                        yield settings, change
+        for start in starts:
+            for seed in range(seeds):
+                settings = RunSettings.choose({**start, **fixed, **change, "seed": seed})
+                same = settings == RunSettings.choose({**start, **fixed, "seed": seed})
+                if not change or not (same or without_effect(settings, change)):
+                    yield settings, change
 
 
 def main() -> None:
@@ -93,9 +94,15 @@ def main() -> None:
     preset = benchmark.header.get("preset")
     queries = training_queries(benchmark, device)
     validation = EvaluationQueries.load(benchmark, Split.VALID, device, arguments.queries)
-    fixed = {"steps": arguments.steps, **parse_assignments(arguments.set_)}
-    all_trials = trials(preset, arguments.models, arguments.numbers, fixed, arguments.tries, arguments.seeds)
+    fixed = parse_assignments(arguments.set_)
+    for key in (*fixed, *(each.partition("=")[0] for each in arguments.tries)):
+        if key in ("model", "numbers", "seed", "steps"):
+            parser.error(f"{key} has an option of its own")
     part, parts = map(int, arguments.part.split("/"))
+    if not 1 <= part <= parts:
+        parser.error("--part goes from 1/N to N/N")
+    everywhere = {"steps": arguments.steps, **fixed}
+    all_trials = trials(preset, arguments.models, arguments.numbers, everywhere, arguments.tries, arguments.seeds)
     rows: list[dict[str, Any]] = []
     for settings, change in list(all_trials)[part - 1 :: parts]:
         start = perf_counter()
@@ -120,8 +127,8 @@ def main() -> None:
             "benchmark": preset,
             "model": settings.model.model,
             "numbers": settings.model.numbers,
-            "change": change,
-            "around": "reproduce" if preset in PRESETS else "defaults",
+            "change": {**fixed, **change},
+            "around": "reproduce" if preset in PRESETS and not fixed else "other",
             "seed": settings.training.seed,
             "steps": settings.training.steps,
             "validation_queries": arguments.queries,

@@ -372,7 +372,12 @@ class TestBadTables:
 
     def test_a_quote_that_never_closes_is_named_by_the_line_it_opens_on(self, file):
         path = file("facts.csv", 'a,r,b\nc,r,"d\ne,r,f\ng,r,h\n')
-        assert problem_of(path) == f"{path}:2: a quote opens here and never closes"
+        assert problem_of(path) == f"{path}:2: a quote opens here and does not close where a field ends"
+
+    def test_a_quote_left_open_before_much_more_is_told_as_such(self, file):
+        path = file("facts.csv", 'a,r,"b\n' + "c,r,d\n" * 30_000)  # more than a field may hold
+        assert problem_of(path) == f"{path}:1: a quote opens here and does not close where a field ends"
+        assert report_of(path, skip_bad_lines=True).bad_lines == 1
 
     @pytest.mark.parametrize("end", ["\n", "\r\n"])
     @pytest.mark.parametrize("bad", ['"x,r,y', 'x,r,"y', 'x,"r,y'])
@@ -613,6 +618,9 @@ class TestRDF:
             ("graph.nt", b"<a:a> <a:r> <a:b>\n<a:a> <a:r> <a:c> .\n", 1),
             ("graph.nq", b"\xef\xbb\xbf<a:a> <a:r> <a:b> .\n<a:a> <a:r> <a:c>\n# so\n\n<a:a> <a:r> <a:d> .\n", 2),
             ("graph.nt", b"<a:a> <a:r> <a:b> .\n<a:a> <a:r> <a:c>", 2),
+            ("graph.nt", b"<a:a> <a:r> <a:b> .\n<a:a> <a:r> <a:c>\n", 2),
+            ("graph.nt", b'<a:a> <a:r> <a:b> .\n<a:a> <a:r> "x\ny" .\n', 2),
+            ("graph.nt", b"<a:a> <a:r> \n<a:b> .\n", 1),
             ("graph.nq", b"<a:a> <a:r> <a:b> <a:g> .\nnonsense\n", 2),
             ("graph.ttl", b"<a:a> <a:r> <a:b> .\n\n<a:a> nothing:here <a:b> .\n", 3),
             ("graph.ttl", b"<a:a> <a:r>\n<a:b>\n", 3),

@@ -9,6 +9,7 @@ import pytest
 
 from kgreckon import __version__
 from kgreckon.benchmark import Benchmark, BuildSettings, build
+from kgreckon.cli.app import app
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.reproducing import (
@@ -149,6 +150,41 @@ def test_seeds_and_the_ablation_are_runs_of_their_own():
     assert {plan.settings.get("value_loss") for plan in changed} == {None, "map"}
     assert [plan.numbers for plan in changed if plan.variant == "computed comparisons"] == [Numbers.COMPUTED]
     assert all(plan.settings["steps"] == 7 for plan in plans)
+
+
+def test_a_run_of_before_a_setting_is_not_taken_for_one_of_today(small, tmp_path):
+    result = json.loads((RESULTS / "db15k-query2particles-sinusoidal.json").read_text(encoding="utf-8"))
+    plan = plans_for("db15k", ["query2particles-sinusoidal"])[0]
+    kept = tmp_path / "results" / f"{plan.name}.json"
+    kept.parent.mkdir()
+    for part, key, before in (("training", "value_weight", "1.0"), ("model", "number_dropout", "0.0")):
+        old = deepcopy(result)
+        del old["settings"][part][key]
+        kept.write_text(json.dumps(old))
+        with pytest.raises(UserError, match=f"{key} is {before} there"):
+            reproduce(made(small), tmp_path, [plan])
+    kept.write_text(json.dumps(result))
+    assert reproduce(made(small), tmp_path, [plan]) == [kept]
+
+
+def test_the_command_writes_a_report_of_what_did_not_fail(small, tmp_path, monkeypatch):
+    results = [RESULTS / "db15k-query2particles-sinusoidal-values-fixed-not-learned.json"]
+
+    def failing(*arguments):
+        raise FailedRunsError("these runs failed: some", results)
+
+    monkeypatch.setattr("kgreckon.reproducing.reproduce", failing)
+    monkeypatch.setattr("kgreckon.graph.open_graph", lambda *arguments: None)
+    monkeypatch.setattr("kgreckon.benchmark.BuildSettings.choose", lambda *arguments, **options: None)
+    monkeypatch.setattr("kgreckon.benchmark.build", lambda *arguments: small)
+    command = ["reproduce", "db15k", "--data", "nowhere", "--out", str(tmp_path)]
+    for more in ([], [RESULTS / "db15k-gqe-dice.json"]):
+        results += more
+        with pytest.raises(FailedRunsError, match="some"):
+            app(command, standalone_mode=False)
+        text = (tmp_path / "report.md").read_text(encoding="utf-8")
+        assert "values fixed, not learned" in text and ("gqe, dice: ours" in text) == bool(more)
+        assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 RESULTS = Path(__file__).parents[1] / "results"

@@ -71,7 +71,7 @@ class ModelSettings:
         idle: dict[str, str] = {}
         if not backbone(self.model).is_set:
             idle |= dict.fromkeys(("particles", "number_dropout"), f"sets are no particles in {self.model}")
-        if self.model in ("gqe", "query2particles"):
+        if self.model != "query2box":
             idle["box_score"] = f"{self.model} has no boxes"
         if self.numbers == "baseline":
             of_numbers = ("number_scale", "number_dropout", "value_loss", "learn_values", "type_prior")

@@ -18,8 +18,8 @@ from kgreckon.benchmark.format import read_json, write_json
 from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.reproducing.plan import Plan
-from kgreckon.training import Run, choose_settings, is_run_folder
-from kgreckon.training.settings import settings_as_json
+from kgreckon.training import Run, choose_settings, is_run_folder, without_effect
+from kgreckon.training.settings import settings_as_json, settings_from_json
 
 TESTED = "test_metrics.json"
 _LOOK_EVERY = 0.2  # seconds
@@ -126,12 +126,13 @@ def _check_settings(folder: Path, plan: Plan) -> None:
         kept = Run.open(place).header["settings"]
     else:
         return
-    wanted = settings_as_json(choose_settings(plan.settings))
+    settings = choose_settings(plan.settings)
+    there = settings_as_json(settings_from_json(kept))
     other = [
-        f"{key} is {kept[part][key]!r} there and {value!r} here"
-        for part, values in wanted.items()
+        f"{key} is {there[part][key]!r} there and {value!r} here"
+        for part, values in settings_as_json(settings).items()
         for key, value in values.items()
-        if kept.get(part, {}).get(key, value) != value
+        if there.get(part, {}).get(key, value) != value and not without_effect(settings, [key])
     ]
     if other:
         raise UserError(

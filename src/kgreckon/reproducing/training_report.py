@@ -8,14 +8,15 @@ from typing import Any
 from kgreckon.benchmark.presets import PRESETS, paper_tables
 from kgreckon.models import NUMBER_FORMS
 from kgreckon.reproducing.blocks import Block, Heading, Table, Text
-from kgreckon.reproducing.plan import ABLATED
 from kgreckon.reproducing.rows import Result, is_reckoner, made_on, name_of
 
-PARTICLES = ABLATED[0]
+_PARTICLES = "query2particles"
 
 
 def training_blocks(graph: str, results: Sequence[Result]) -> list[Block]:
     """The settings and times of a graph's runs."""
+    if not results:
+        return []
     note = paper_tables()["time_ms_per_query"]["note"]
     return [
         Heading("How they were trained", 3),
@@ -42,7 +43,7 @@ def _settings(results: Sequence[Result]) -> list[Block]:
         falling = f", falling over {over}" if training["decay"] else ""
         rows.append([
             name_of(result), f"{training['steps']:,}", training["batch_size"], training.get("answers", 1),
-            model["dimension"], model["particles"] if model["model"] == PARTICLES else "",
+            model["dimension"], model["particles"] if model["model"] == _PARTICLES else "",
             f"{training['learning_rate']}{falling}", f"{training['learning_rate'] * training['operator_rate']:.4g}",
             model["dropout"], _number_dropout(model), model["entity_smoothing"], model["value_smoothing"],
             model["value_loss"], training.get("value_weight", 1.0), training["precision"], training["seed"],
@@ -53,7 +54,7 @@ def _settings(results: Sequence[Result]) -> list[Block]:
 
 def _number_dropout(model: dict[str, Any]) -> Any:
     """Dropout after the steps of numbers' particles; runs from before it was a setting dropped nothing there."""
-    return model.get("number_dropout", 0.0) if model["model"] == PARTICLES and model["numbers"] != "baseline" else ""
+    return model.get("number_dropout", 0.0) if model["model"] == _PARTICLES and model["numbers"] != "baseline" else ""
 
 
 def _times(graph: str, results: Sequence[Result]) -> Table:
@@ -76,7 +77,7 @@ def _times(graph: str, results: Sequence[Result]) -> Table:
 
 def _paper_times(graph: str, result: Result) -> tuple[str, str]:
     """Milliseconds a query to train and to infer, of the one backbone that the paper tells."""
-    if is_reckoner(result) or result["settings"]["model"]["model"] != PARTICLES:
+    if is_reckoner(result) or result["settings"]["model"]["model"] != _PARTICLES:
         return "", ""
     form = "baseline" if result["settings"]["model"]["numbers"] == "baseline" else "nrn"
     training, inference = paper_tables()["time_ms_per_query"][form][PRESETS[graph].dataset]
@@ -122,7 +123,8 @@ def _sweep_table(trials: Sequence[dict[str, Any]]) -> Table:
     for trial in trials:
         change = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items())
         form = f"; {trial['form']}" if trial.get("form") else ""  # a part of the model that was tried
-        key = trial["model"], f"{change or 'no change'}{form}; {trial['steps']:,} steps"
+        asked = "; all validation queries" if trial.get("validation_queries") == 0 else ""
+        key = trial["model"], f"{change or 'no change'}{form}{asked}; {trial['steps']:,} steps"
         found.setdefault(key, {}).setdefault(trial["numbers"], []).append(f"{trial['validation_mrr']:.2f}")
     forms = _forms(trials)
     rows = [

@@ -65,6 +65,10 @@ class TrainingSettings:
                 raise UserError(f"{name} cannot be {getattr(self, name)!r}: choose {', '.join(choices)}")
 
 
+# What was so before it was a setting, where that is not the default.
+_BEFORE = {"number_dropout": 0.0}
+
+
 @dataclass(frozen=True)
 class RunSettings:
     """All settings of a run."""
@@ -84,7 +88,7 @@ class RunSettings:
     @staticmethod
     def from_json(data: dict[str, Any]) -> RunSettings:
         """The settings that a run folder holds."""
-        return RunSettings.choose({**data.get("model", {}), **data.get("training", {})})
+        return RunSettings.choose({**_BEFORE, **data.get("model", {}), **data.get("training", {})})
 
     @staticmethod
     def choose(values: dict[str, Any]) -> RunSettings:
@@ -114,8 +118,12 @@ def choose_settings(values: dict[str, Any]) -> Settings:
 
 
 def without_effect(settings: Settings, named: Iterable[str]) -> list[str]:
-    """A sentence for each of the named settings that the model does not look at."""
-    idle = settings.model.without_effect() if isinstance(settings, RunSettings) else {}
+    """A sentence for each of the named settings that the model or its training does not look at."""
+    idle: dict[str, str] = {}
+    if isinstance(settings, RunSettings):
+        idle |= settings.model.without_effect()
+        if settings.training.negatives:
+            idle |= dict.fromkeys(("entity_smoothing", "value_smoothing"), "with negatives no labels are smoothed")
     return [f"{name} has no effect: {idle[name]}" for name in named if name in idle]
 
 

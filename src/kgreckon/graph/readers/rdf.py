@@ -86,26 +86,24 @@ class _Reader:
             for quad in ox.parse(content, format=syntax, base_iri=self.path.absolute().as_uri()):
                 self.add(quad)
         except SyntaxError as error:
-            line, told = error.lineno, error
-            if line and syntax in _LINE_BY_LINE:
-                line, told = self._culprit(line, syntax) or (line, error)
+            message, line = _message(error), error.lineno
+            if line and syntax in _LINE_BY_LINE and (at_fault := self._culprit(line, syntax)) != line:
+                message, line = re.sub(r"^column \d+: ", "", message), at_fault  # it is the later line's
             place = f":{line}" if line else ""
-            raise UserError(f"{self.path}{place}: {_message(told)}") from None
+            raise UserError(f"{self.path}{place}: {message}") from None
         except ValueError as error:
             raise UserError(f"{self.path} cannot be read as {syntax.name}: {error}") from None
 
-    def _culprit(self, line: int, syntax: ox.RdfFormat) -> tuple[int, SyntaxError] | None:
-        """The line that is wrong by itself: what it lacks at its end is missed only on a later one."""
+    def _culprit(self, line: int, syntax: ox.RdfFormat) -> int:
+        """The line at fault: what one lacks at its end is missed only on a later one."""
         with open_bytes(self.path) as content:
-            before = deque(islice(content, line), maxlen=_LOOKED_BACK)
-        for number, statement in zip(range(line, 0, -1), reversed(before), strict=False):
+            before = deque(islice(enumerate(content, 1), line - 1), maxlen=_LOOKED_BACK)
+        for number, statement in before:
             try:
                 list(ox.parse(statement.removeprefix(codecs.BOM_UTF8), format=syntax))
-            except SyntaxError as error:
-                return number, error
-            except ValueError:
-                return None
-        return None
+            except (SyntaxError, ValueError):
+                return number
+        return line
 
     def read_line_by_line(self, content: IO[bytes], syntax: ox.RdfFormat) -> None:
         for line, statement in enumerate(content, 1):

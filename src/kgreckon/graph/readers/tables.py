@@ -23,7 +23,7 @@ GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)  # what reading a broken 
 _ROWS_LOOKED_AT = 50
 
 _CSV_PROBLEMS = {
-    "unexpected end of data": "a quote opens here and never closes",
+    "unexpected end of data": "a quote opens here and does not close where a field ends",
     "',' expected after '\"'": "a comma is expected after the quote that closes",
 }
 
@@ -100,9 +100,9 @@ class _Lines:
         self.taken.append(line)
         return line
 
-    def give_back(self, count: int) -> None:
-        """Let the last lines that were taken come again."""
-        self._again.extendleft(reversed(self.taken[len(self.taken) - count :]))
+    def give_back(self) -> None:
+        """Let all lines that were taken but the first come again."""
+        self._again.extendleft(reversed(self.taken[1:]))
 
 
 def _csv_rows(text: TextIOWrapper, path: Path, report: ImportReport) -> Iterator[Row]:
@@ -115,9 +115,10 @@ def _csv_rows(text: TextIOWrapper, path: Path, report: ImportReport) -> Iterator
         except StopIteration:
             return
         except csv.Error as error:
-            report.reject(path, line, _CSV_PROBLEMS.get(str(error), str(error)))
             # A quote left open takes the lines after it along, which may be good.
-            lines.give_back(len(lines.taken) - 1)
+            problem = "unexpected end of data" if len(lines.taken) > 1 else str(error)
+            report.reject(path, line, _CSV_PROBLEMS.get(problem, problem))
+            lines.give_back()
             reader, line = _csv_reader(lines), line + 1
             continue
         if any(field.strip() for field in fields):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kgreckon.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kgreckon.answering import Answerer
-
-__version__ = "0.1.0"
 
 
 def load(run: str | Path, benchmark: Path | None = None, device: str = "auto") -> Answerer:

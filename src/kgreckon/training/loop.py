@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgreckon import __version__
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
@@ -23,6 +22,7 @@ from kgreckon.training.reckoning import is_trained, train_reckoner
 from kgreckon.training.run_folder import BEST, LAST, Run, restore_state, state_tensors
 from kgreckon.training.settings import RunSettings, Settings
 from kgreckon.training.steps import Steps
+from kgreckon.version import __version__
 
 
 class TrainingProgress:

@@ -114,8 +114,8 @@ def main() -> None:
         found = evaluate_scores(trained(benchmark, queries, settings).answer, validation)
         seconds = perf_counter() - start
         longest = max(longest, seconds)
-        parts_of = found.as_json()
-        entities, for_numbers = parts_of["entity_targets"], parts_of["number_targets"]["all"]
+        metrics = found.as_json()
+        entities, for_numbers = metrics["entity_targets"], metrics["number_targets"]["all"]
         shares = {
             "without_numbers": entities["without_numbers"]["mrr"],
             "touching_numbers": entities["touching_numbers"]["mrr"],

@@ -24,7 +24,7 @@ from kgreckon.training.settings import settings_as_json, settings_from_json
 TESTED = "test_metrics.json"
 _LOOK_EVERY = 0.2  # seconds
 _MOST_LOSSES = 400  # of a run, in its result
-_SHARING = 4  # runs that share a GPU; more gain nothing on an H200
+_SHARING = 4  # runs that share a GPU
 
 
 class FailedRunsError(UserError):

@@ -9,8 +9,7 @@ from kgreckon.benchmark.presets import PRESETS, paper_tables
 from kgreckon.models import NUMBER_FORMS
 from kgreckon.reproducing.blocks import Block, Heading, Table, Text
 from kgreckon.reproducing.rows import Result, is_reckoner, made_on, name_of
-
-_PARTICLES = "query2particles"
+from kgreckon.training import RunSettings
 
 
 def training_blocks(graph: str, results: Sequence[Result]) -> list[Block]:
@@ -38,23 +37,18 @@ def _settings(results: Sequence[Result]) -> list[Block]:
     )  # fmt: skip
     rows = []
     for result in results:
-        model, training = result["settings"]["model"], result["settings"]["training"]
-        over = "all steps" if training["decay"] == 1 else f"the last {training['decay']:.0%} of the steps"
-        falling = f", falling over {over}" if training["decay"] else ""
+        settings = RunSettings.from_json(result["settings"])
+        model, training, idle = settings.model, settings.training, settings.model.without_effect()
+        over = "all steps" if training.decay == 1 else f"the last {training.decay:.0%} of the steps"
+        falling = f", falling over {over}" if training.decay else ""
         rows.append([
-            name_of(result), f"{training['steps']:,}", training["batch_size"], training.get("answers", 1),
-            model["dimension"], model["particles"] if model["model"] == _PARTICLES else "",
-            f"{training['learning_rate']}{falling}", f"{training['learning_rate'] * training['operator_rate']:.4g}",
-            model["dropout"], _number_dropout(model), model["entity_smoothing"], model["value_smoothing"],
-            model["value_loss"], training.get("value_weight", 1.0), training["precision"], training["seed"],
-            made_on(result),
+            name_of(result), f"{training.steps:,}", training.batch_size, training.answers, model.dimension,
+            "" if "particles" in idle else model.particles, f"{training.learning_rate}{falling}",
+            f"{training.learning_rate * training.operator_rate:.4g}", model.dropout,
+            "" if "number_dropout" in idle else model.number_dropout, model.entity_smoothing, model.value_smoothing,
+            model.value_loss, training.value_weight, training.precision, training.seed, made_on(result),
         ])  # fmt: skip
     return [Table(columns, rows)]
-
-
-def _number_dropout(model: dict[str, Any]) -> Any:
-    """Dropout after the steps of numbers' particles; runs from before it was a setting dropped nothing there."""
-    return model.get("number_dropout", 0.0) if model["model"] == _PARTICLES and model["numbers"] != "baseline" else ""
 
 
 def _times(graph: str, results: Sequence[Result]) -> Table:
@@ -77,7 +71,7 @@ def _times(graph: str, results: Sequence[Result]) -> Table:
 
 def _paper_times(graph: str, result: Result) -> tuple[str, str]:
     """Milliseconds a query to train and to infer, of the one backbone that the paper tells."""
-    if is_reckoner(result) or result["settings"]["model"]["model"] != _PARTICLES:
+    if is_reckoner(result) or result["settings"]["model"]["model"] != "query2particles":
         return "", ""
     form = "baseline" if result["settings"]["model"]["numbers"] == "baseline" else "nrn"
     training, inference = paper_tables()["time_ms_per_query"][form][PRESETS[graph].dataset]

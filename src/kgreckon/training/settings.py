@@ -66,7 +66,7 @@ class TrainingSettings:
 
 
 # What was so before it was a setting, where that is not the default.
-_BEFORE = {"number_dropout": 0.0}
+_BEFORE = {"answers": 1, "number_dropout": 0.0}
 
 
 @dataclass(frozen=True)

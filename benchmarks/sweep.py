@@ -1,14 +1,14 @@
-"""Settings compared on the validation queries: one changed at a time, the same trials for all forms of numbers.
+"""Settings compared on the validation queries: one thing changed at a time, the same trials for all forms of numbers.
 
     python benchmarks/sweep.py BENCHMARK --models gqe [--numbers baseline dice sinusoidal] [--steps 4000]
-        [--try learning_rate=0.004,0.016] [--try dropout=0.2] [--set key=value] [--queries 500] [--seeds 1]
-        [--part 1/4] [--seconds 500] [--json FILE]
+        [--try learning_rate=0.004,0.016] [--try "batch_size=512 steps=8000"] [--set key=value] [--queries 500]
+        [--seeds 1] [--part 1/4] [--seconds 500] [--json FILE]
 
 On a graph of the paper a trial starts from the settings that `kgreckon reproduce` takes for it, elsewhere from the
-defaults. A change without effect on a model is left out. A change is tried on all models and forms before the next one,
-so that what is stopped early is even; `--part 2/4` takes every fourth, to be run beside the others. The queries are put
-on the device once. A line is printed as each is done, and the file holds all that are done. The testing queries are not
-read.
+defaults; `--steps 0` takes the steps from there too. A change without effect on a model is left out. A change is tried
+on all models and forms before the next one, so that what is stopped early is even; `--part 2/4` takes every fourth, to
+be run beside the others. The queries are put on the device once. A line is printed as each is done, and the file holds
+all that are done. The testing queries are not read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -51,15 +52,19 @@ def trained(benchmark: Benchmark, queries: list[DeviceQueries], settings: RunSet
 
 
 def changes(tries: list[str]) -> list[dict[str, str]]:
-    """No change, and then one change at a time."""
-    named = [each.partition("=") for each in tries]
-    return [{}, *({key: value} for key, _, values in named for value in values.split(","))]
+    """No change, and then one at a time: each of the values of a setting, or of several settings together."""
+    found: list[dict[str, str]] = [{}]
+    for each in tries:
+        named = [assignment.partition("=") for assignment in each.split()]
+        values = [value.split(",") for _, _, value in named]
+        found += [dict(zip([key for key, _, _ in named], taken, strict=True)) for taken in product(*values)]
+    return found
 
 
 def trials(
     preset: str | None, models: list[str], forms: list[str], fixed: dict[str, Any], tries: list[str], seeds: int
-) -> Iterator[tuple[RunSettings, dict[str, str]]]:
-    """What is to be trained, and what it changes."""
+) -> Iterator[tuple[RunSettings, dict[str, str], RunSettings]]:
+    """What is to be trained, what it changes, and what it is compared with."""
     starts: list[dict[str, Any]] = [{"model": model, "numbers": numbers} for model in models for numbers in forms]
     if preset in PRESETS and preset is not None:
         starts = [plans_for(preset, [f"{start['model']}-{start['numbers']}"])[0].settings for start in starts]
@@ -67,9 +72,9 @@ def trials(
         for start in starts:
             for seed in range(seeds):
                 settings = RunSettings.choose({**start, **fixed, **change, "seed": seed})
-                same = settings == RunSettings.choose({**start, **fixed, "seed": seed})
-                if not change or not (same or without_effect(settings, change)):
-                    yield settings, change
+                plain = RunSettings.choose({**start, **fixed, "seed": seed})
+                if not change or not (settings == plain or without_effect(settings, change)):
+                    yield settings, change, plain
 
 
 def main() -> None:
@@ -78,7 +83,7 @@ def main() -> None:
     parser.add_argument("benchmark")
     parser.add_argument("--models", nargs="+", default=["gqe", "query2box", "query2particles"])
     parser.add_argument("--numbers", nargs="+", default=list(NUMBER_FORMS))
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--steps", type=int, default=4000, help="0 for as many as the settings it starts from have.")
     parser.add_argument("--try", dest="tries", action="append", default=[])
     parser.add_argument("--set", dest="set_", action="append", default=[])
     parser.add_argument("--queries", type=int, default=500, help="Validation queries of each type; 0 for all.")
@@ -95,16 +100,15 @@ def main() -> None:
     queries = training_queries(benchmark, device)
     validation = EvaluationQueries.load(benchmark, Split.VALID, device, arguments.queries)
     fixed = parse_assignments(arguments.set_)
-    for key in (*fixed, *(each.partition("=")[0] for each in arguments.tries)):
-        if key in ("model", "numbers", "seed", "steps"):
-            parser.error(f"{key} has an option of its own")
+    for key in {*fixed, *(key for change in changes(arguments.tries) for key in change)} & {"model", "numbers", "seed"}:
+        parser.error(f"{key} has an option of its own")
     part, parts = map(int, arguments.part.split("/"))
     if not 1 <= part <= parts:
         parser.error("--part goes from 1/N to N/N")
-    everywhere = {"steps": arguments.steps, **fixed}
+    everywhere = {**({"steps": arguments.steps} if arguments.steps else {}), **fixed}
     all_trials = trials(preset, arguments.models, arguments.numbers, everywhere, arguments.tries, arguments.seeds)
     rows: list[dict[str, Any]] = []
-    for settings, change in list(all_trials)[part - 1 :: parts]:
+    for settings, change, plain in list(all_trials)[part - 1 :: parts]:
         start = perf_counter()
         named = ", ".join(f"{key} {value}" for key, value in change.items()) or "no change"
         what = f"{settings.model.model} {settings.model.numbers}, seed {settings.training.seed}: {named}"
@@ -127,10 +131,12 @@ def main() -> None:
             "benchmark": preset,
             "model": settings.model.model,
             "numbers": settings.model.numbers,
-            "change": {**fixed, **change},
+            "change": {key: value for key, value in {**fixed, **change}.items() if key != "steps"},
             "around": "reproduce" if preset in PRESETS and not fixed else "other",
             "seed": settings.training.seed,
             "steps": settings.training.steps,
+            "beside_steps": plain.training.steps,
+            "length": "short" if arguments.steps else "full",
             "validation_queries": arguments.queries,
             "validation_mrr": found.mean_mrr(),
             "seconds": round(seconds, 1),

@@ -26,7 +26,7 @@ from kgreckon.reproducing import (
 )
 from kgreckon.reproducing.blocks import Figure, Heading, Table
 from kgreckon.reproducing.rows import made_on
-from kgreckon.reproducing.training_report import sweep_blocks
+from kgreckon.reproducing.training_report import sweep_blocks, sweep_overview
 from kgreckon.training import Run
 from random_graph import random_graph
 
@@ -140,6 +140,31 @@ def test_repeated_trials_of_a_setting_stand_side_by_side():
     assert first.rows == [["gqe: no change; 10 steps", "1.00", "2.00, 3.00"]]
     assert second.rows == [["gqe: dropout 0.1; 10 steps", "1.00", "2.00, 3.00"]]
     assert sweep_blocks([]) == []
+
+
+def test_a_change_of_settings_is_compared_with_none_on_the_same_graph_over_all_graphs():
+    trial = {"model": "gqe", "numbers": "dice", "seed": 0, "around": "reproduce", "beside_steps": 40, "length": "short"}
+
+    def tried(benchmark: str, mrr: float, change: dict[str, str], steps: int = 40) -> dict[str, object]:
+        more = {"benchmark": benchmark, "validation_mrr": mrr, "change": change, "steps": steps}
+        return {**trial, "validation_queries": 500, **more}
+
+    trials = [
+        tried("db15k", 10.0, {}),
+        tried("fb15k", 20.0, {}),
+        tried("db15k", 11.0, {"dropout": "0"}),
+        tried("fb15k", 19.5, {"dropout": "0"}),
+        tried("fb15k", 22.0, {"batch_size": "512"}, steps=80),
+        tried("yago15k", 30.0, {"dropout": "0"}),  # compared with nothing
+        {"benchmark": "db15k", "model": "gqe", "numbers": "dice", "change": {}, "steps": 9, "validation_mrr": 1.0},
+    ]
+    (table,) = (block for block in sweep_overview(trials) if isinstance(block, Table))
+    assert table.columns == ("", "dice", "mean", "better")
+    assert table.rows == [
+        ["gqe: dropout 0 (40 steps)", "+0.25", "+0.25", "1 of 2"],
+        ["gqe: batch size 512, 2 times the steps (40 steps)", "+2.00", "+2.00", "1 of 1"],
+    ]
+    assert sweep_overview(trials[-1:]) == []
 
 
 def test_seeds_and_the_ablation_are_runs_of_their_own():

@@ -14,7 +14,7 @@ from kgreckon.reproducing.blocks import Block, Figure, Heading, Table, Text
 from kgreckon.reproducing.plan import ABLATED, COMPUTED
 from kgreckon.reproducing.reckoner_report import reckoner_blocks
 from kgreckon.reproducing.rows import Result, first_seeds, is_reckoner, mean_over_types, name_of, place_of
-from kgreckon.reproducing.training_report import sweep_blocks, training_blocks
+from kgreckon.reproducing.training_report import sweep_blocks, sweep_overview, training_blocks
 
 PAPER_NAMES = {"gqe": "GQE", "query2box": "Q2B", "query2particles": "Q2P"}
 HITS = ("mrr", "hits_at_1", "hits_at_3", "hits_at_10")
@@ -37,7 +37,7 @@ def report(results: Sequence[Result], made_by: str, sweeps: Sequence[dict[str, A
     graphs = {name: [result for result in results if result["benchmark"] == name] for name in PRESETS}
     graphs = {name: own for name, own in graphs.items() if own}
     if len(graphs) > 1:
-        blocks += _overview(graphs)
+        blocks += [*_overview(graphs), *sweep_overview(sweeps)]
     for name, own in graphs.items():
         blocks += _graph(name, own)
         blocks += sweep_blocks([each for each in sweeps if each["benchmark"] == name])

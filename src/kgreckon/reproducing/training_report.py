@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import mean
 from typing import Any
 
 from kgreckon.benchmark.presets import PRESETS, paper_tables
@@ -78,16 +79,43 @@ def _paper_times(graph: str, result: Result) -> tuple[str, str]:
     return f"{training:.3f}", f"{inference:.3f}"
 
 
+def sweep_overview(trials: Sequence[dict[str, Any]]) -> list[Block]:
+    """What a change of settings does to short trainings, over all graphs."""
+    around = [trial for trial in trials if _is_around(trial)]
+    plain = {_place(trial): trial["validation_mrr"] for trial in around if _is_plain(trial)}
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for trial in around:
+        if not _is_plain(trial) and _place(trial) in plain:
+            gained = found.setdefault((trial["model"], _told(trial)), {}).setdefault(trial["numbers"], [])
+            gained.append(trial["validation_mrr"] - plain[_place(trial)])
+    forms = _forms(around)
+    rows = []
+    for (model, change), by_form in sorted(found.items(), key=lambda item: item[0][0]):
+        gains = [gain for each in by_form.values() for gain in each]
+        means = [f"{mean(by_form[form]):+.2f}" if form in by_form else "" for form in forms]
+        better = sum(gain > 0 for gain in gains)
+        rows.append([f"{model}: {change}", *means, f"{mean(gains):+.2f}", f"{better} of {len(gains)}"])
+    if not rows:
+        return []
+    return [
+        Text(
+            "What one change of the settings did to a training, in points of the MRR of some validation queries:\n"
+            f"the mean over the graphs where it was tried. Trials: {_counts(around)}."
+        ),
+        Table(("", *forms, "mean", "better"), rows),
+    ]
+
+
 def sweep_blocks(trials: Sequence[dict[str, Any]]) -> list[Block]:
     """Settings compared on validation queries: around those that were taken, and how they were come by."""
-    around = [trial for trial in trials if trial.get("around") == "reproduce"]
-    before = [trial for trial in trials if trial.get("around") != "reproduce"]
+    around = [trial for trial in trials if _is_around(trial)]
+    before = [trial for trial in trials if not _is_around(trial)]
     blocks: list[Block] = [Heading("How the settings were chosen", 3)] if trials else []
     if around:
         blocks += [
             Text(
-                "Mean MRR of short trainings on some validation queries, with the settings above but one, several\n"
-                f"figures with several seeds. Trials: {_counts(around)}."
+                "Mean MRR of trainings on some validation queries, with the settings above but for what is named,\n"
+                f"several figures with several seeds. Trials: {_counts(around)}."
             ),
             _sweep_table(around),
         ]
@@ -101,6 +129,31 @@ def sweep_blocks(trials: Sequence[dict[str, Any]]) -> list[Block]:
             _sweep_table(before),
         ]
     return blocks
+
+
+def _is_around(trial: dict[str, Any]) -> bool:
+    """Whether a trial changes what `reproduce` takes, and not what a day of its own had."""
+    return trial.get("around") == "reproduce"
+
+
+def _is_plain(trial: dict[str, Any]) -> bool:
+    """Whether others are compared with it."""
+    return not trial["change"] and trial["steps"] == trial["beside_steps"]
+
+
+def _place(trial: dict[str, Any]) -> tuple[object, ...]:
+    """What a trial has in common with the one it is compared with."""
+    common = ("benchmark", "model", "numbers", "seed", "beside_steps", "length", "validation_queries")
+    return tuple(trial[key] for key in common)
+
+
+def _told(trial: dict[str, Any]) -> str:
+    """A change in words, and the steps that it was tried with."""
+    changes = [f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items()]
+    if trial["steps"] != trial["beside_steps"]:
+        changes.append(f"{trial['steps'] / trial['beside_steps']:g} times the steps")
+    steps = "all steps" if trial["length"] == "full" else f"{trial['beside_steps']:,} steps"
+    return f"{', '.join(changes)} ({steps})"
 
 
 def _forms(trials: Sequence[dict[str, Any]]) -> list[str]:

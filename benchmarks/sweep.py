@@ -2,13 +2,14 @@
 
     python benchmarks/sweep.py BENCHMARK --models gqe [--numbers baseline dice sinusoidal] [--steps 4000]
         [--try learning_rate=0.004,0.016] [--try "batch_size=512 steps=8000"] [--set key=value] [--queries 500]
-        [--seeds 1] [--part 1/4] [--seconds 500] [--json FILE]
+        [--seeds 1] [--only-changes] [--part 1/4] [--seconds 500] [--json FILE]
 
 On a graph of the paper a trial starts from the settings that `kgreckon reproduce` takes for it, elsewhere from the
 defaults; `--steps 0` takes the steps from there too. A change without effect on a model is left out. A change is tried
 on all models and forms before the next one, so that what is stopped early is even; `--part 2/4` takes every fourth, to
 be run beside the others. The queries are put on the device once. A line is printed as each is done, and the file holds
-all that are done. The testing queries are not read.
+all that are done. `--only-changes` leaves out the trials without a change, where they are known. The testing queries
+are not read.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def main() -> None:
     parser.add_argument("--set", dest="set_", action="append", default=[])
     parser.add_argument("--queries", type=int, default=500, help="Validation queries of each type; 0 for all.")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--only-changes", action="store_true")
     parser.add_argument("--part", default="1/1", help="Every so many-th trial, beginning with this one.")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="Begin no trial that may end later.")
     parser.add_argument("--json", default=None)
@@ -107,8 +109,9 @@ def main() -> None:
         parser.error("--part goes from 1/N to N/N")
     everywhere = {**({"steps": arguments.steps} if arguments.steps else {}), **fixed}
     all_trials = trials(preset, arguments.models, arguments.numbers, everywhere, arguments.tries, arguments.seeds)
+    wanted = [trial for trial in all_trials if trial[1] or not arguments.only_changes]
     rows: list[dict[str, Any]] = []
-    for settings, change, plain in list(all_trials)[part - 1 :: parts]:
+    for settings, change, plain in wanted[part - 1 :: parts]:
         start = perf_counter()
         named = ", ".join(f"{key} {value}" for key, value in change.items()) or "no change"
         what = f"{settings.model.model} {settings.model.numbers}, seed {settings.training.seed}: {named}"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -26,7 +27,9 @@ import numpy as np
 import torch
 
 from kgreckon.benchmark import PRESETS, Benchmark, Split
+from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
+from kgreckon.exact import Numbers
 from kgreckon.models import NUMBER_FORMS, QueryModel
 from kgreckon.reproducing import plans_for
 from kgreckon.training import parse_assignments, without_effect
@@ -34,6 +37,10 @@ from kgreckon.training.data import DeviceQueries, model_for, training_queries
 from kgreckon.training.evaluating import device_for
 from kgreckon.training.settings import RunSettings
 from kgreckon.training.steps import Steps
+
+# Settings with an option of their own, and those of what surrounds a training.
+NOT_TRIED = {"model", "numbers", "seed", "precision", "device"}
+NOT_TRIED |= {"validate_every", "validation_queries", "checkpoint_every", "report_every"}
 
 
 def trained(benchmark: Benchmark, queries: list[DeviceQueries], settings: RunSettings) -> QueryModel:
@@ -74,7 +81,7 @@ def trials(
             for seed in range(seeds):
                 settings = RunSettings.choose({**start, **fixed, **change, "seed": seed})
                 plain = RunSettings.choose({**start, **fixed, "seed": seed})
-                if not change or not (settings == plain or without_effect(settings, change)):
+                if not change or not (settings == plain or len(without_effect(settings, change)) == len(change)):
                     yield settings, change, plain
 
 
@@ -95,21 +102,21 @@ def main() -> None:
     parser.add_argument("--json", default=None)
     arguments = parser.parse_args()
     begin, longest = perf_counter(), 0.0
-    torch.set_float32_matmul_precision("high")
-    device = device_for("auto")
     benchmark = Benchmark.open(arguments.benchmark)
     preset = benchmark.header.get("preset")
-    queries = training_queries(benchmark, device)
-    validation = EvaluationQueries.load(benchmark, Split.VALID, device, arguments.queries)
     fixed = parse_assignments(arguments.set_)
-    for key in {*fixed, *(key for change in changes(arguments.tries) for key in change)} & {"model", "numbers", "seed"}:
-        parser.error(f"{key} has an option of its own")
+    for key in {*fixed, *(key for change in changes(arguments.tries) for key in change)} & NOT_TRIED:
+        parser.error(f"{key} has an option of its own, or no effect here")
     part, parts = map(int, arguments.part.split("/"))
     if not 1 <= part <= parts:
         parser.error("--part goes from 1/N to N/N")
     everywhere = {**({"steps": arguments.steps} if arguments.steps else {}), **fixed}
     all_trials = trials(preset, arguments.models, arguments.numbers, everywhere, arguments.tries, arguments.seeds)
     wanted = [trial for trial in all_trials if trial[1] or not arguments.only_changes]
+    torch.set_float32_matmul_precision("high")
+    device = device_for("auto")
+    queries = training_queries(benchmark, device)
+    validation = EvaluationQueries.load(benchmark, Split.VALID, device, arguments.queries)
     rows: list[dict[str, Any]] = []
     for settings, change, plain in wanted[part - 1 :: parts]:
         start = perf_counter()
@@ -131,11 +138,11 @@ def main() -> None:
         told = ", ".join(f"{key.replace('_', ' ')} {mrr:.2f}" for key, mrr in shares.items() if mrr is not None)
         print(f"{what}: {found.mean_mrr():.2f} ({seconds:.1f} s) {told}", flush=True)
         trial = {
-            "benchmark": preset,
+            "benchmark": preset if benchmark.numbers is Numbers.SAMPLED else f"{preset}-{benchmark.numbers.value}",
             "model": settings.model.model,
             "numbers": settings.model.numbers,
             "change": {key: value for key, value in {**fixed, **change}.items() if key != "steps"},
-            "around": "reproduce" if preset in PRESETS and not fixed else "other",
+            "around": "reproduce" if preset in PRESETS else "other",
             "seed": settings.training.seed,
             "steps": settings.training.steps,
             "beside_steps": plain.training.steps,
@@ -150,4 +157,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:
+        sys.exit(str(error))

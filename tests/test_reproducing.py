@@ -156,15 +156,34 @@ def test_a_change_of_settings_is_compared_with_none_on_the_same_graph_over_all_g
         tried("fb15k", 19.5, {"dropout": "0"}),
         tried("fb15k", 22.0, {"batch_size": "512"}, steps=80),
         tried("yago15k", 30.0, {"dropout": "0"}),  # compared with nothing
+        {**tried("fb15k", 18.0, {}), "numbers": "baseline"},
+        {**tried("fb15k", 18.5, {"dropout": "0"}), "numbers": "baseline"},  # on one graph only
+        tried("db15k", 9.0, {"dropout": "0.2"}),
         {"benchmark": "db15k", "model": "gqe", "numbers": "dice", "change": {}, "steps": 9, "validation_mrr": 1.0},
     ]
     (table,) = (block for block in sweep_overview(trials) if isinstance(block, Table))
-    assert table.columns == ("", "dice", "mean", "better")
+    assert table.columns == ("", "baseline", "dice", "mean", "better")
     assert table.rows == [
-        ["gqe: dropout 0 (40 steps)", "+0.25", "+0.25", "1 of 2"],
-        ["gqe: batch size 512, 2 times the steps (40 steps)", "+2.00", "+2.00", "1 of 1"],
+        ["gqe: dropout 0 (40 steps)", "+0.50", "-0.50", "+0.00", "1 of 2"],
+        ["gqe: batch size 512, 2 times the steps (40 steps)", "", "+2.00", "+2.00", "1 of 1"],
+        ["gqe: dropout 0.2 (40 steps)", "", "-1.00", "-1.00", "0 of 1"],
     ]
     assert sweep_overview(trials[-1:]) == []
+
+
+def test_a_long_learning_curve_is_told_in_few_steps_and_to_its_end():
+    result = json.loads((RESULTS / "db15k-gqe-dice.json").read_text(encoding="utf-8"))
+    result["records"] = [{"step": step, "validation_mrr": step / 100} for step in range(100, 2001, 100)]
+    blocks = report([result], "a test")
+    (table,) = (block for block in blocks if isinstance(block, Table) and "2,000" in block.columns)
+    assert table.columns == ("", *(f"{step:,}" for step in range(200, 2001, 200)))
+    assert table.rows[0][-1] == "20.00"
+
+
+@pytest.mark.parametrize("name", ["model", "numbers", "seed"])
+def test_what_tells_runs_apart_is_no_setting_of_all(name):
+    with pytest.raises(UserError, match=f"{name} tells runs apart"):
+        plans_for("db15k", changes={name: "1"})
 
 
 def test_seeds_and_the_ablation_are_runs_of_their_own():

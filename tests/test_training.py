@@ -392,8 +392,15 @@ class TestCommandLine:
         (other / "test_metrics.json").write_text("{}")
         code, _, err = self.run(monkeypatch, capsys, "compare", other)
         assert code == 2 and "damaged" in err
-        code, out, _ = self.run(monkeypatch, capsys, "train", "--resume", tmp_path / "dice")
+        resume_dice = ("train", "--resume", tmp_path / "dice")
+        code, out, _ = self.run(monkeypatch, capsys, *resume_dice)
         assert code == 0
+        moved = header | {"benchmark": str(tmp_path / "moved")}
+        (tmp_path / "dice" / "run.json").write_text(json.dumps(moved))
+        code, _, err = self.run(monkeypatch, capsys, *resume_dice)
+        assert code == 2 and "--benchmark FOLDER" in err
+        code, out, _ = self.run(monkeypatch, capsys, *resume_dice, "--benchmark", small.folder)
+        assert code == 0 and "best validation MRR" in out
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -404,6 +411,7 @@ class TestCommandLine:
             (("train", "nowhere", "--out", "x", "--model", "q2p"), "choose gqe, query2box, query2particles, reckoner"),
             (("train", "nowhere", "--out", "x", "--set", "stepz=1"), "unknown setting 'stepz'"),
             (("train", "--resume", "x", "--model", "gqe"), "give no others"),
+            (("train", "x", "--out", "y", "--benchmark", "z"), "--benchmark is for --resume"),
             (("evaluate", "nowhere"), "nowhere: no such folder"),
             (("evaluate", "nowhere", "--split", "train"), "choose valid or test"),
             (("compare", "nowhere"), "nowhere: no such folder"),

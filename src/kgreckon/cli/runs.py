@@ -22,6 +22,7 @@ def train(
         list[str] | None, typer.Option("--set", help="A setting, key=value; may be repeated. See docs/training.md.")
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with a run where its last checkpoint stood.")] = None,
+    moved: MovedBenchmark = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on a benchmark, or go on with a training that was stopped."""
@@ -33,12 +34,14 @@ def train(
 
     if resume is not None and (out or model or numbers or preset or set_):
         raise UserError("--resume goes on with the run's own settings: give no others")
+    if moved is not None and (resume is None or benchmark is not None):
+        raise UserError("--benchmark is for --resume, where the run's benchmark moved")
     if resume is None and (benchmark is None or out is None):
         raise UserError("give a benchmark folder and --out RUN, or --resume RUN")
     with TrainingBar() as bar:
         try:
             if resume is not None:
-                run = resume_run(resume, benchmark, bar)
+                run = resume_run(resume, moved or benchmark, bar)
             else:
                 assert benchmark is not None and out is not None
                 named = {name: value for name, value in (("model", model), ("numbers", numbers)) if value is not None}

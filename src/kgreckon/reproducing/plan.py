@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kgreckon.errors import unknown_name
+from kgreckon.errors import UserError, unknown_name
 from kgreckon.exact import Numbers
 from kgreckon.models import NUMBER_FORMS
 
@@ -62,11 +62,14 @@ def plans_for(
     seeds: int = 1,
     ablation: bool = False,
 ) -> list[Plan]:
-    """The runs of a graph in the order in which they are taken: the cheap ones first.
+    """The runs of a graph in the order in which they are taken: the reckoner, then the cheaper backbones first.
 
     `models` names some of them: a backbone, a backbone and a form (`gqe-dice`), or the reckoner. Each is run with so
     many seeds. The ablation is that of Query2Particles with sinusoidal numbers.
     """
+    for name in changes or {}:
+        if name in ("model", "numbers", "seed"):
+            raise UserError(f"{name} tells runs apart: choose them with --models and --seeds")
     plans = [Plan(RECKONER, {"model": RECKONER, **_RECKONER.get(preset, {})})]
     plans += [_neural(preset, model, numbers, changes or {}) for model in BACKBONES for numbers in NUMBER_FORMS]
     known = [RECKONER, *BACKBONES, *(plan.name for plan in plans[1:])]

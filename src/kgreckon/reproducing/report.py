@@ -166,7 +166,7 @@ def _learning_curves(results: list[Result]) -> list[Block]:
     if not curves:
         return []
     steps = sorted({step for points in curves.values() for step in points})
-    shown = steps[:: -(-len(steps) // _MOST_STEPS)]
+    shown = steps[:: -len(steps) // _MOST_STEPS][::-1]  # the last is among them
     rows = [
         [name, *(f"{points[step]:.2f}" if step in points else "" for step in shown)] for name, points in curves.items()
     ]

@@ -83,24 +83,32 @@ def sweep_overview(trials: Sequence[dict[str, Any]]) -> list[Block]:
     """What a change of settings does to short trainings, over all graphs."""
     around = [trial for trial in trials if _is_around(trial)]
     plain = {_place(trial): trial["validation_mrr"] for trial in around if _is_plain(trial)}
-    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    found: dict[tuple[str, str], list[tuple[dict[str, Any], float]]] = {}
     for trial in around:
         if not _is_plain(trial) and _place(trial) in plain:
-            gained = found.setdefault((trial["model"], _told(trial)), {}).setdefault(trial["numbers"], [])
-            gained.append(trial["validation_mrr"] - plain[_place(trial)])
+            gain = trial["validation_mrr"] - plain[_place(trial)]
+            found.setdefault((trial["model"], _told(trial)), []).append((trial, gain))
     forms = _forms(around)
     rows = []
-    for (model, change), by_form in sorted(found.items(), key=lambda item: item[0][0]):
+    for (model, change), tried in sorted(found.items(), key=lambda item: item[0][0]):
+        graphs = {form: {trial["benchmark"] for trial, _ in tried if trial["numbers"] == form} for form in forms}
+        common = set.intersection(*filter(None, graphs.values()))
+        by_form = {
+            form: [gain for trial, gain in tried if trial["numbers"] == form and trial["benchmark"] in common]
+            for form in forms
+        }
         gains = [gain for each in by_form.values() for gain in each]
-        means = [f"{mean(by_form[form]):+.2f}" if form in by_form else "" for form in forms]
-        better = sum(gain > 0 for gain in gains)
-        rows.append([f"{model}: {change}", *means, f"{mean(gains):+.2f}", f"{better} of {len(gains)}"])
+        if gains:
+            means = [f"{mean(each):+.2f}" if each else "" for each in by_form.values()]
+            better = sum(gain > 0 for gain in gains)
+            rows.append([f"{model}: {change}", *means, f"{mean(gains):+.2f}", f"{better} of {len(gains)}"])
     if not rows:
         return []
     return [
         Text(
             "What one change of the settings did to a training, in points of the MRR of some validation queries:\n"
-            f"the mean over the graphs where it was tried. Trials: {_counts(around)}."
+            "the mean over the graphs where all forms that have a figure tried it. Trials:\n"
+            f"{_counts(around)}."
         ),
         Table(("", *forms, "mean", "better"), rows),
     ]

@@ -75,6 +75,8 @@ def test_an_answer_for_a_number_has_a_unit_and_an_estimate(answerer):
     assert found.estimate is None or found.estimate.low <= found.estimate.value <= found.estimate.high
     if isinstance(answerer.model, Reckoner):
         assert found.estimate is not None and found.estimate.unit == "metres"
+    else:
+        assert found.estimate is None or found.estimate.expected == 1  # it cannot tell whether there is one
 
 
 def test_a_number_that_is_stated_needs_no_estimate(answerer, small):

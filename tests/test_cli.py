@@ -208,6 +208,11 @@ class TestBadSources:
         (tmp_path / "bad.tsv").write_text("a\tr\n")
         assert "already exists" in kgreckon("import", "bad.tsv", "--out", graph).problem
 
+    def test_an_unknown_preset_of_an_mmkg_folder_is_one_line(self, kgreckon, tmp_path):
+        for name in ("EntityTriples", "NumericalTriples"):
+            (tmp_path / f"{name}.tsv.gz").write_bytes(gzip.compress(b"a\tr\t1\n"))
+        assert "unknown preset 'foo'" in kgreckon("build", tmp_path, "--out", "b", "--preset", "foo").problem
+
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
     def test_a_folder_that_may_not_be_written_is_one_line(self, kgreckon, tables, tmp_path):
         (tmp_path / "closed").mkdir(mode=0o555)
@@ -357,6 +362,20 @@ class TestAsk:
         answer = json.loads(kgreckon("ask", graph, IN_JAPAN, "--limit", 1, "--json").out)
         assert answer["count"] == 2 and len(answer["answers"]) == 1
         assert "2 answers, the first 1" in kgreckon("ask", graph, IN_JAPAN, "--limit", 1).out
+
+    def test_exact_answers_have_all_their_digits(self, kgreckon, tmp_path):
+        (tmp_path / "v.csv").write_text("a,score,100000.0508\na,score,100000.0509\nb,at,2003-10-01T08:00:00\n")
+        assert kgreckon("import", tmp_path / "v.csv", "--out", tmp_path / "g").code == 0
+        found = kgreckon("ask", tmp_path / "g", "(ap,(score),(e,(a)))").out
+        assert "100,000.0508" in found and "100,000.0509" in found
+        assert "2003-10-01T08:00:00" in kgreckon("ask", tmp_path / "g", "(ap,(at),(e,(b)))").out
+
+    def test_times_of_one_day_are_compared(self, kgreckon, tmp_path):
+        (tmp_path / "v.csv").write_text("a,at,2003-10-01T08:00:00\nb,at,2003-10-01 20:30:00\n")
+        assert kgreckon("import", tmp_path / "v.csv", "--out", tmp_path / "g").code == 0
+        later = "(rap,(at),(np,(GreaterThan),(ap,(at),(e,(a)))))"
+        found = json.loads(kgreckon("ask", tmp_path / "g", later, "--json").out)
+        assert [each["name"] for each in found["answers"]] == ["b"]
 
     def test_no_answer_is_an_answer(self, kgreckon, graph):
         query = "(rp,(in),(e,(Japan)))"

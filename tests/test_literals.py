@@ -91,14 +91,48 @@ class TestDates:
     def test_a_year_bc_is_negative_and_its_days_still_go_forwards(self, text, year):
         assert read_date(text) == year
 
-    @pytest.mark.parametrize("text", ["##-##-##", "####-##-##", "15##-##-##", "194#-05-01", "-3##-01-01", "19##", "##"])
+    @pytest.mark.parametrize(
+        "text", ["##-##-##", "####-##-##", "15##-##-##", "194#-05-01", "-3##-01-01", "19##", "##", "0000-00-00"]
+    )
     def test_a_date_without_its_year_is_unknown(self, text):
         with pytest.raises(UnknownDateError, match="is not known"):
             read_date(text)
 
-    @pytest.mark.parametrize("ending", ["T00:00:00", "T23:59:59.999Z", "Z", "+09:00", "-05:00"])
-    def test_times_and_zones_do_not_change_the_day(self, ending):
+    def test_a_cell_is_no_date_of_the_first_century_by_mistake(self):
+        with pytest.raises(NotANumberError, match="the year of '25-12-03' has fewer than four digits"):
+            read_cell("25-12-03")
+        assert read_cell("-44-03-15")[1] == "date"
+
+    @pytest.mark.parametrize("ending", ["T00:00:00", "T00:00", "T00:00:00Z", " 00:00:00", "Z", "+09:00", "-05:00"])
+    def test_midnight_and_the_zone_of_a_day_change_nothing(self, ending):
         assert read_date(f"1969-03-01{ending}") == read_date("1969-03-01")
+
+    @pytest.mark.parametrize(
+        ("text", "days"),
+        [
+            ("1969-03-01T12:00:00", 59.5),
+            ("1969-03-01 18:00", 59.75),
+            ("1969-03-01T24:00:00", 60),
+            ("1969-03-01T09:00:00+09:00", 59),  # midnight in Greenwich
+            ("1969-03-01T19:00:00-05:00", 60),
+            ("1969-01-01T00:00:00+12:00", -0.5),
+        ],
+    )
+    def test_a_time_counts_and_so_does_its_zone(self, text, days):
+        assert read_date(text) == pytest.approx(1969 + days / 365, abs=1e-12)
+
+    @pytest.mark.parametrize("time", ["T99:99:99", "T24:00:01", "T12:60:00", "T8:00:00", "T12:00:61", "T12"])
+    def test_what_is_no_time_is_an_error(self, time):
+        with pytest.raises(NotANumberError, match="is not a time of the day"):
+            read_date(f"1969-03-01{time}")
+
+    @given(days(), st.integers(0, 24 * 60 * 60 - 1))
+    def test_reading_inverts_writing_of_times(self, day, second):
+        value = fractional_year(*day, second)
+        if abs(day[0]) < 10_000:  # a float tells the seconds of such years apart
+            written = write_date(value)
+            assert read_date(written) == value and ("T" in written) == (second > 0)
+        assert read_with_unit(write_date(value), "date", ("date",))[0] == value
 
     @pytest.mark.parametrize("text", ["1969-13-01", "1969-02-29", "1900-02-29", "1969-04-31", "1969-03-32", "1969-13"])
     def test_a_day_that_never_was_is_an_error(self, text):
@@ -244,7 +278,7 @@ class TestTypedLiterals:
             ("23.03", XSD + "degrees", 23.03, "degrees"),
             ("-17", XSD + "nonPositiveInteger", -17, "nonPositiveInteger"),
             ("1969-03-01", XSD + "date", 1969 + 59 / 365, "date"),
-            ("1969-03-01T12:00:00Z", XSD + "dateTime", 1969 + 59 / 365, "dateTime"),
+            ("1969-03-01T12:00:00Z", XSD + "dateTime", 1969 + 59.5 / 365, "dateTime"),
             ("-0044", XSD + "gYear", -44, "gYear"),
             ("1969-03", XSD + "gYearMonth", 1969 + 59 / 365, "gYearMonth"),
             ("12.5", "http://dbpedia.org/datatype/squareKilometre", 12.5, "squareKilometre"),

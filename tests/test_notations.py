@@ -197,6 +197,22 @@ class TestBuilder:
         with pytest.raises(UserError, match="cannot be compared"):
             which("latitude", greater_than(the("population", of="Sapporo")))
 
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda: greater_than(1, times=float("inf")),
+            lambda: equal_to(9, plus=float("nan")),
+            lambda: equal_to(9, within=-1),
+            lambda: equal_to(9, within=float("inf")),
+            lambda: greater_than(10**400),
+            lambda: greater_than(float("nan")),
+        ],
+    )
+    def test_numbers_are_finite(self, make, graph):
+        which, _ = Builder(graph.vocabulary).words()
+        with pytest.raises(UserError, match=r"finite|at least 0"):
+            which("latitude", make())
+
 
 class TestEnglish:
     @pytest.mark.parametrize(

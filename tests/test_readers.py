@@ -362,6 +362,11 @@ class TestBadTables:
             ("entity,attribute,value,unit,source", "unknown column 'source'"),
             ("entity,attribute,value,source,page", "unknown column 'source', 'page'"),
             ("head,relation,tail,weight", "unknown column 'weight'"),
+            (
+                "drug,relation,target",
+                "the columns drug, relation, target look like a header, but that of 'drug' is called",
+            ),
+            ("id,attribute,amount", "the columns id, attribute, amount look like a header, but that of 'amount' is"),
             ("value,attribute,entity", "the columns value, attribute, entity are in no order that is known"),
         ],
     )
@@ -593,11 +598,19 @@ class TestRDF:
         }
 
     def test_a_date_among_numbers_is_left_out_and_counted(self, file):
-        rows = [("a", "5", "integer"), ("b", "1969-03-01", "date")]
+        rows = [("b", "1969-03-01", "date"), ("a", "5", "integer"), ("c", "6.5", "double"), ("a", "5", "integer")]
         lines = [f'<a:{name}> <a:size> "{text}"^^<{XSD}{kind}> .' for name, text, kind in rows]
         graph, report = read_sources([file("graph.nt", "\n".join(lines))])
-        assert values_of(graph) == {("a:a", "a:size", 5, "integer")}
-        assert report.other_literals == {"date beside values of another kind": 1}
+        assert values_of(graph) == {("a:a", "a:size", 5, "integer"), ("a:c", "a:size", 6.5, "integer")}
+        assert report.other_literals == {"a:size in date, where most are in integer": 1}
+        assert report.repeated_values == 1
+
+    def test_a_stray_unit_that_comes_first_throws_nothing_else_away(self, file):
+        lines = ['<a:r0> <a:length> "12"^^<u:/mi> .']
+        lines += [f'<a:r{place}> <a:length> "{place}"^^<u:/km> .' for place in range(1, 9)]
+        graph, report = read_sources([file("graph.nt", "\n".join(lines))])
+        assert {unit for *_, unit in values_of(graph)} == {"km"} and len(values_of(graph)) == 8
+        assert report.remarks() == ["1 literals left out: a:length in mi, where most are in km"]
 
     def test_blank_nodes_without_a_name_are_the_same_at_every_reading(self, file):
         path = file("graph.ttl", "<a:a> <a:r> [ <a:s> <a:b> ] , [ <a:s> <a:c> ] .\n")

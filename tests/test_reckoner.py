@@ -37,7 +37,9 @@ from kgreckon.reckoner.fitting import fit_beliefs
 from kgreckon.reckoner.fuzzy import Ranges
 from kgreckon.reckoner.links import ComplEx, LinkTraining
 from kgreckon.reckoner.predicted import Expectations, Labels, log_sums
-from kgreckon.reckoner.predicting import predict
+from kgreckon.reckoner.predicting import Prediction, predict
+from kgreckon.terminal.runs import print_prediction
+from kgreckon.terminal.tables import console
 from kgreckon.training import choose_settings, evaluate, load, resume, train
 from kgreckon.training.reckoning import load_reckoner
 from random_graph import random_graph
@@ -457,6 +459,19 @@ class TestPredict:
                 assert len(wide.stated) == len(stated) and (wide.has_it == 1) == bool(len(stated))
         with pytest.raises(UserError, match="coverage"):
             predict(facts, 0, 0, 1.0)
+
+    def test_names_and_units_are_told_as_they_are_and_intervals_as_fine_as_they_are_wide(self, capsys):
+        builder = GraphBuilder()
+        builder.add_value("[/b] Movie", "[red]time", 1600000540.0, "[s]")
+        names = builder.build().vocabulary
+        found = Prediction((), "[s]", 0.5, 1600001270.4, 1600000478.2, 1600002061.3, 0.9)
+        print_prediction(found, 0, 0, names, console())
+        assert capsys.readouterr().out.splitlines()[:2] == [
+            "[red]time of [/b] Movie, [s]",
+            "predicted from everything else: 1600001270, between 1600000480 and 1600002060 with a probability of 90%",
+        ]
+        print_prediction(replace(found, estimate=8.0, low=5.4841, high=10.5159), 0, 0, names, console())
+        assert "8, between 5.484 and 10.52 with" in capsys.readouterr().out
 
     def test_from_the_command_line(self, run, monkeypatch, capsys):
         def output(*arguments):

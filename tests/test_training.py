@@ -314,6 +314,17 @@ class TestFolders:
         with pytest.raises(UserError, match=r"best\.safetensors"):
             run.model(small, CPU)
 
+    def test_a_line_of_metrics_that_was_never_finished_does_not_count(self, small, tmp_path):
+        run = train(small, tmp_path / "run", settings(steps=2))
+        known, path = run.records(), run.folder / "metrics.jsonl"
+        with path.open("a", encoding="utf-8") as file:
+            file.write('{"step": 2, "lo')
+        assert run.records() == known
+        assert resume(run.folder).records()[: len(known)] == known
+        path.write_text("{\n" + path.read_text())
+        with pytest.raises(UserError, match=r"metrics\.jsonl:1: not a line of metrics"):
+            run.records()
+
     @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "kgreckon-run", "version": 1}'])
     def test_a_header_that_is_not_ours(self, tmp_path, text):
         (tmp_path / "run.json").write_text(text)

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from rich.console import Console
+from rich.text import Text
 
 from kgreckon.answering import Answerer
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
@@ -141,7 +142,7 @@ def _answer_questions(graph: KnowledgeGraph, out: Console) -> None:
         for question in asked:
             ask(graph, question.query)
     for question in asked:
-        out.print(f"\n[bold green]{question.words}[/bold green]")
+        out.print(f"\n{question.words}", style="bold green")
         start = perf_counter()
         answers = ask(graph, question.query)
         elapsed = perf_counter() - start
@@ -184,7 +185,7 @@ def _infer_answers(run: Run, made: Benchmark, out: Console) -> None:
             )
             for e in best
         ]
-        out.print(f"\n[bold green]{question.words}[/bold green]")
+        out.print(f"\n{question.words}", style="bold green")
         columns = ("answer", "share of the score", "in the training graph", "in the whole graph")
         print_table(out, f"the {SHOWN} best of {len(graph.entities):,} candidates", columns, rows)
 
@@ -199,14 +200,16 @@ def _infer_with_reasons(run: Run, made: Benchmark, out: Console) -> None:
         ranking = answerer.rank(question.query)
         known, true = set(ranking.proved.tolist()), set(ask(made.graph, question.query).tolist())
         inferred = [place for place in ranking.best(len(known) + INFERRED) if place not in known]
-        out.print(f"\n[bold green]{question.words}[/bold green]")
+        out.print(f"\n{question.words}", style="bold green")
         out.print(f"{len(known):,} answers follow from the training graph; the likeliest others:")
         for place, reasons in zip(inferred, answerer.explain_all(question.query, inferred), strict=True):
             told = "the whole graph has it" if place in true else "the whole graph does not have it"
-            out.print(f"[bold]{training.entities.label(place)}[/bold] {ranking.scores[place]:.3f}: {told}")
+            label = training.entities.label(place)
+            out.print(Text.assemble((label, "bold"), f" {ranking.scores[place]:.3f}: {told}"))
             for reason in reasons:
-                out.print(f"    {reason}", style="dim", markup=False, highlight=False)
+                out.print(f"    {reason}", style="dim")
 
 
 def _heading(out: Console, text: str) -> None:
-    out.print(f"\n[bold]{text}[/bold]\n{'─' * len(text)}")
+    out.print(f"\n{text}", style="bold")
+    out.print("─" * len(text))

@@ -269,4 +269,6 @@ class Answerer:
             float(self.graph.values.numbers[rows][min(int(np.searchsorted(below, share)), len(below) - 1)])
             for share in ((1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2)
         )
-        return Estimate(middle, low, high, self.graph.values.units[unit], float(by_unit[unit]))
+        # A neural model spreads what it has over the candidates, whether there is a value or not.
+        expected = float(by_unit[unit]) if isinstance(self.model, Reckoner) else 1.0
+        return Estimate(middle, low, high, self.graph.values.units[unit], expected)

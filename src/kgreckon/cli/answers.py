@@ -160,13 +160,14 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Predict an entity's number, with an interval."""
+    from kgreckon.benchmark import Split
     from kgreckon.reckoner import PredictedFacts, Reckoner
     from kgreckon.reckoner.predicting import predict as predict_value
     from kgreckon.terminal.runs import print_prediction
     from kgreckon.terminal.tables import console
     from kgreckon.training import load
 
-    reckoner = load(run, benchmark, "cpu")
+    reckoner = load(run, benchmark, "cpu", known=Split.TEST)  # all that is stated, as for ask
     if not isinstance(reckoner, Reckoner) or not isinstance(reckoner.facts, PredictedFacts):
         raise UserError(f"{run} is not a reckoner: only kgreckon train --model reckoner learns to predict numbers")
     names = reckoner.facts.observed.graph.vocabulary

@@ -38,7 +38,7 @@ def import_(
         graph, report = read_sources([*(sources or ()), *tables], top_attributes, skip_bad_lines)
         graph.save(out, overwrite=overwrite)
     for remark in report.remarks():
-        notes().print(remark, markup=False, soft_wrap=True)
+        notes().print(remark, soft_wrap=True)
     summary = {
         "folder": str(out),
         "entities": len(graph.entities),

@@ -49,7 +49,7 @@ def train(
                 chosen = {**preset_settings(preset, given.get("model")), **given}
                 settings = choose_settings(chosen)
                 for remark in without_effect(settings, given):
-                    notes().print(remark, markup=False, soft_wrap=True)
+                    notes().print(remark, soft_wrap=True)
                 run = train_model(benchmark, out, settings, bar)
         except KeyboardInterrupt:
             folder = resume or out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -63,6 +64,7 @@ class GraphBuilder:
         self._numbers = array("d")
         self._attribute_unit: dict[int, str] = {}
         self._phrases: dict[int, str] = {}
+        self.left_out: Counter[tuple[str, str, str]] = Counter()  # values, by attribute, their unit and the one kept
 
     @property
     def num_facts_given(self) -> int:
@@ -82,13 +84,19 @@ class GraphBuilder:
         relations.append(ids[1])
         tails.append(ids[2])
 
-    def add_value(self, entity: str, attribute: str, number: float, unit: str = PLAIN_UNIT) -> None:
-        """State that `attribute` of `entity` is `number`, measured in `unit`."""
+    def add_value(
+        self, entity: str, attribute: str, number: float, unit: str = PLAIN_UNIT, any_unit: bool = False
+    ) -> None:
+        """State that `attribute` of `entity` is `number`, measured in `unit`.
+
+        An attribute has one unit. A value in another is an error, or, with `any_unit`, left out by `build` where more
+        of the attribute's values are in another.
+        """
         if not math.isfinite(number):
             raise UserError(f"{attribute!r} of {entity!r} is {number}, which is not a finite number")
         ids = self._entities.add(entity), self._attributes.add(attribute), self._units.add(unit)
         first = self._attribute_unit.setdefault(ids[1], unit)
-        if not same_family(first, unit):
+        if not any_unit and not same_family(first, unit):
             raise UserError(f"{attribute!r} is measured in {first}, here in {unit}: an attribute has one unit")
         entities, attributes, units = self._value_facts
         entities.append(ids[0])
@@ -115,12 +123,16 @@ class GraphBuilder:
     def build(self, top_attributes: int | None = None) -> KnowledgeGraph:
         """The graph of all that was stated, repeats once; with `top_attributes`, of the most frequent ones only.
 
-        Where the literals of one attribute differ in datatype (integer and double), all take the commonest.
+        Where the literals of one attribute differ in datatype (integer and double), all take the commonest; those that
+        cannot (dates among numbers) are left out and counted.
         """
         facts = Triples.from_arrays(*(np.array(column, dtype=np.int32) for column in self._facts))
         entity, attribute, unit = (np.array(column, dtype=np.int32) for column in self._value_facts)
         numbers = np.array(self._numbers, dtype=np.float64)
-        unit = self._harmonised_units(attribute, unit)
+        chosen = self._units_chosen(attribute, unit)
+        kept = self._kept(attribute, unit, chosen)
+        entity, attribute, numbers = entity[kept], attribute[kept], numbers[kept]
+        unit = chosen[attribute]
         values, rows = ValueTable.from_numbers(numbers, unit, tuple(self._units.places))
         attribute_facts = Triples.from_arrays(entity, attribute, rows)
         if top_attributes is not None:
@@ -128,13 +140,35 @@ class GraphBuilder:
             attribute_facts = attribute_facts[np.isin(attribute_facts.labels, kept)]
         return self._assembled(facts, attribute_facts, values)
 
-    def _harmonised_units(self, attribute: np.ndarray, unit: np.ndarray) -> np.ndarray:
-        counts = Counter(zip(attribute.tolist(), unit.tolist(), strict=True))
-        commonest: dict[int, int] = {}
-        for (attribute_id, unit_id), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-            commonest.setdefault(attribute_id, unit_id)
-        chosen = np.array([commonest.get(place, 0) for place in range(len(self._attributes.places))], dtype=np.int32)
-        return chosen[attribute] if len(attribute) else unit
+    def _units_chosen(self, attribute: np.ndarray, unit: np.ndarray) -> np.ndarray:  # -> (attributes,)
+        """For each attribute the commonest unit of the family that most of its values are measured in."""
+        counts: dict[int, dict[int, int]] = {}
+        for (attribute_id, unit_id), count in Counter(zip(attribute.tolist(), unit.tolist(), strict=True)).items():
+            counts.setdefault(attribute_id, {})[unit_id] = count
+        names = list(self._units.places)
+
+        def weight(own: dict[int, int], unit_id: int) -> tuple[int, int, int]:
+            family = sum(count for other, count in own.items() if same_family(names[unit_id], names[other]))
+            return family, own[unit_id], -unit_id
+
+        chosen = np.zeros(len(self._attributes.places), dtype=np.int32)
+        for attribute_id, own in counts.items():
+            chosen[attribute_id] = max(own, key=partial(weight, own))
+        return chosen
+
+    def _kept(self, attribute: np.ndarray, unit: np.ndarray, chosen: np.ndarray) -> np.ndarray:  # -> (values,)
+        """Which values are measured in what their attribute is; the others are counted."""
+        names, attributes = list(self._units.places), list(self._attributes.places)
+        self.left_out.clear()
+        kept = chosen[attribute] == unit
+        other = np.flatnonzero(~kept)
+        for place, attribute_id, unit_id in zip(other, attribute[other].tolist(), unit[other].tolist(), strict=True):
+            one = names[chosen[attribute_id]]
+            if same_family(one, names[unit_id]):
+                kept[place] = True
+            else:
+                self.left_out[attributes[attribute_id], names[unit_id], one] += 1
+        return kept
 
     def _most_frequent(self, attribute_facts: Triples, count: int) -> np.ndarray:
         frequency = np.bincount(attribute_facts.labels, minlength=len(self._attributes.places))

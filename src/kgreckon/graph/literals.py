@@ -26,9 +26,12 @@ _WORDS = frozenset(
 )
 
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
-_DATE = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)-(\d{1,2}|##)(?:T[\d:.]+)?(?:Z|[-+]\d\d:\d\d)?", re.ASCII)
-_MONTH = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)(?:Z|[-+]\d\d:\d\d)?", re.ASCII)
-_YEAR = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})(?:Z|[-+]\d\d:\d\d)?", re.ASCII)
+_ZONE = r"(?:Z|[-+]\d\d:\d\d)?"
+_DATE = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)-(\d{1,2}|##)(?:[T ]([\d:.]+))?(" + _ZONE + ")", re.ASCII)
+_TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d(?:\.\d*)?))?", re.ASCII)
+_MONTH = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)" + _ZONE, re.ASCII)
+_YEAR = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})" + _ZONE, re.ASCII)
+_DAY = 24 * 60 * 60
 _TYPED = re.compile(r'"(.*)"\^\^<([^<>]*)>', re.DOTALL)
 
 
@@ -60,7 +63,10 @@ def read_cell(text: str) -> tuple[float, str | None]:
         if match is None:
             raise NotANumberError(f'{text!r} is neither a number nor a literal "value"^^<type>')
         return read_literal(match[1], match[2])
-    if _DATE.fullmatch(text.strip()):
+    if date := _DATE.fullmatch(text.strip()):
+        sign, year = date[1], date[2]
+        if not sign and len(year) < 4 and year.isdigit():
+            raise NotANumberError(f"the year of {text.strip()!r} has fewer than four digits")
         return read_date(text), "date"
     return read_number(text), None
 
@@ -79,16 +85,21 @@ def read_literal(lexical: str, datatype: str) -> tuple[float, str]:
 
 
 def read_date(text: str) -> float:
-    """The fractional year of a date, month or year; an unknown month or day counts as the first."""
+    """The fractional year of a date with or without a time, of a month or a year.
+
+    An unknown month or day counts as the first. The zone of a time counts, that of a day does not.
+    """
     text = text.strip()
     match = _DATE.fullmatch(text) or _YEAR.fullmatch(text) or _MONTH.fullmatch(text)
     if match is None:
         raise NotANumberError(f"{text!r} is not a date")
     sign, year, *parts = match.groups()
-    if "#" in year:
+    if "#" in year or text == "0000-00-00":  # the latter is how MySQL writes that there is none
         raise UnknownDateError(f"the year of {text!r} is not known")
-    month, day = (*map(_part, parts), 1, 1)[:2]
-    return fractional_year(int(sign + year), month, day)
+    month, day = (*parts, "1", "1")[:2]
+    time, zone = parts[2:] or ("", "")
+    seconds = _seconds(time, zone) if time else 0.0
+    return fractional_year(int(sign + year), _part(month), _part(day), seconds)
 
 
 def read_decimal_date(text: str) -> float:
@@ -99,13 +110,23 @@ def read_decimal_date(text: str) -> float:
     return fractional_year(int(match[1]), _part(match[2]), _part(match[3]))
 
 
-def fractional_year(year: int, month: int, day: int) -> float:
-    """The year plus the share of it that has passed before that day, in the Gregorian calendar carried backwards."""
+def fractional_year(year: int, month: int, day: int, seconds: float = 0.0) -> float:
+    """The year plus the share of it that has passed by then, in the Gregorian calendar carried backwards."""
     length = _days_in_year(year)
     if not 1 <= month <= 12 or not 1 <= day <= _days_in_month(year, month):
         raise NotANumberError(f"there is no day {day} in month {month} of {year}")
     before = sum(_days_in_month(year, earlier) for earlier in range(1, month))
-    return year + (before + day - 1) / length
+    return year + (before + day - 1 + seconds / _DAY) / length
+
+
+def _seconds(time: str, zone: str) -> float:
+    """Seconds since midnight in Greenwich; where no zone is told, it is there."""
+    match = _TIME.fullmatch(time)
+    hours, minutes, seconds = (int(match[1]), int(match[2]), float(match[3] or 0)) if match else (99, 0, 0)
+    if not (hours < 24 and minutes < 60 and seconds < 60) and (hours, minutes, seconds) != (24, 0, 0):
+        raise NotANumberError(f"{time!r} is not a time of the day")
+    ahead = 0 if zone in ("", "Z") else (-1 if zone[0] == "-" else 1) * (int(zone[1:3]) * 60 + int(zone[4:6]))
+    return (hours * 60 + minutes - ahead) * 60 + seconds
 
 
 def nearest_day(value: float) -> float:
@@ -116,20 +137,29 @@ def nearest_day(value: float) -> float:
 
 
 def write_date(value: float) -> str:
-    """The year or the date that `value` stands for, such that `read_date` gives it back; else the plain number."""
+    """The year, date or time that `value` stands for, such that `read_date` gives it back; else the plain number."""
     year = math.floor(value)
     if value == year:
         return str(year)
-    day = round((value - year) * _days_in_year(year))
+    seconds = (value - year) * _days_in_year(year) * _DAY
+    for step in (_DAY, 1):
+        text = _written(year, round(seconds / step) * step)
+        if text is not None and _DATE.fullmatch(text) and read_date(text) == value:  # years have nine digits at most
+            return text
+    return plain_number(value)
+
+
+def _written(year: int, second: int) -> str | None:
+    """The day in which that second of the year lies, and the time if it is not midnight."""
+    day, second = divmod(second, _DAY)
+    if day >= _days_in_year(year):
+        return None
     month = 1
-    while month < 12 and day >= _days_in_month(year, month):
+    while day >= _days_in_month(year, month):
         day -= _days_in_month(year, month)
         month += 1
-    text = f"{year:05d}-{month:02d}-{day + 1:02d}" if year < 0 else f"{year:04d}-{month:02d}-{day + 1:02d}"
-    try:
-        return text if read_date(text) == value else plain_number(value)
-    except NotANumberError:
-        return plain_number(value)
+    date = f"{year:05d}-{month:02d}-{day + 1:02d}" if year < 0 else f"{year:04d}-{month:02d}-{day + 1:02d}"
+    return f"{date}T{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}" if second else date
 
 
 def local_name(iri: str) -> str:

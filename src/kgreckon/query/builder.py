@@ -9,6 +9,7 @@ value meets the condition; `the(name, of=x)` what a relation or an attribute lea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -66,27 +67,44 @@ Operand = Query | float | int | str
 
 def greater_than(operand: Operand, times: float = 1.0, plus: float = 0.0) -> Condition:
     """More than `times` the operand, `plus` an offset."""
-    return Condition(Comparison(Order.GREATER, times, plus), operand)
+    return _condition(Order.GREATER, operand, times, plus)
 
 
 def less_than(operand: Operand, times: float = 1.0, plus: float = 0.0) -> Condition:
     """Less than `times` the operand, `plus` an offset."""
-    return Condition(Comparison(Order.LESS, times, plus), operand)
+    return _condition(Order.LESS, operand, times, plus)
 
 
 def at_least(operand: Operand, times: float = 1.0, plus: float = 0.0) -> Condition:
     """No less than `times` the operand, `plus` an offset."""
-    return Condition(Comparison(Order.AT_LEAST, times, plus), operand)
+    return _condition(Order.AT_LEAST, operand, times, plus)
 
 
 def at_most(operand: Operand, times: float = 1.0, plus: float = 0.0) -> Condition:
     """No more than `times` the operand, `plus` an offset."""
-    return Condition(Comparison(Order.AT_MOST, times, plus), operand)
+    return _condition(Order.AT_MOST, operand, times, plus)
 
 
 def equal_to(operand: Operand, times: float = 1.0, plus: float = 0.0, within: float = 0.01) -> Condition:
     """Equal to `times` the operand, `plus` an offset, within a share of both sides (0: exactly)."""
-    return Condition(Comparison(Order.EQUAL, times, plus, within), operand)
+    return _condition(Order.EQUAL, operand, times, plus, within)
+
+
+def _condition(order: Order, operand: Operand, times: float, plus: float, within: float = 0.01) -> Condition:
+    comparison = Comparison(order, _finite("times", times), _finite("plus", plus), _finite("within", within))
+    if within < 0:
+        raise UserError(f"within must be at least 0, not {within}")
+    return Condition(comparison, operand)
+
+
+def _finite(name: str, number: float) -> float:
+    try:
+        found = float(number)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise UserError(f"{name} must be a finite number")
+    return found
 
 
 class Builder:
@@ -105,7 +123,7 @@ class Builder:
 
     def number(self, value: float, unit: str) -> Number:
         """A number with its unit."""
-        return Number(float(value), unit)
+        return Number(_finite("a number", value), unit)
 
     def which(self, name: str, target: Query | Condition | Conditions | str | float | int) -> Query:
         """The things whose relation `name` leads to `target`, or whose attribute `name` meets it."""
@@ -158,7 +176,7 @@ class Builder:
             case str():
                 return self.vocabulary.read_number(target, unit)
             case int() | float():
-                return Number(float(target), unit)
+                return Number(_finite("a number", target), unit)
             case Node():
                 return target  # type: ignore[return-value]  # the nodes are exactly the members of Query
         raise UserError(f"expected a number, a condition or a query, not {target!r}")

@@ -50,6 +50,7 @@ class Scale:
         return _extended(scores, self.scores, self.numbers)
 
 
+@np.errstate(over="ignore")  # beyond the largest numbers there are
 def _extended(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.ndarray:
     found = np.interp(x, knots, values)
     tenth = max(1, len(knots) // 10)

@@ -166,7 +166,7 @@ def _schemas(limits: Limits) -> dict[str, Schema]:
                     entity=_object(name=_TEXT, label=_TEXT),
                 )
             ),
-            values=_list(_object(attribute=_TEXT, label=_TEXT, value=_NUMBER, unit=_TEXT)),
+            values=_list(_object(attribute=_TEXT, label=_TEXT, value=_NUMBER, unit=_TEXT, text=_TEXT)),
             predicted=_list(
                 _object(
                     attribute=_TEXT,

@@ -14,7 +14,7 @@ from kgreckon import __version__
 from kgreckon.answering import Answer, Answerer, Answers, Only, Ranking
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
-from kgreckon.query import SEVEN, EntitySort, NumberSort, Pause, Query, blocks, sentence, sort_of
+from kgreckon.query import SEVEN, EntitySort, Number, NumberSort, Pause, Query, blocks, sentence, sort_of
 from kgreckon.query.english import comparison_label
 from kgreckon.query.paper import parse as parse_paper
 from kgreckon.query.paper import write as write_paper
@@ -306,7 +306,8 @@ class Service:
     def _value(self, attribute: int, row: int) -> dict[str, Any]:
         value, unit = self.graph.values.number_at(row)
         said = self._attribute(attribute)
-        return {"attribute": said["name"], "label": said["label"], "value": value, "unit": unit}
+        text = self.names.write_number(Number(value, unit))
+        return {"attribute": said["name"], "label": said["label"], "value": value, "unit": unit, "text": text}
 
     def _predicted(self, entity: int, stated: set[int]) -> list[dict[str, Any]]:
         model = self.answerer.model

@@ -10,7 +10,7 @@ from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.statistics import GraphStatistics
 from kgreckon.query import NumberSort, Query, general_type, sentence, sort_of, specific_type
 from kgreckon.query.paper import write
-from kgreckon.terminal.tables import measured, print_table
+from kgreckon.terminal.tables import exactly, measured, print_table
 
 
 def print_statistics(statistics: GraphStatistics, name: str, rows: int, out: Console) -> None:
@@ -60,7 +60,7 @@ def print_answers(query: Query, answers: np.ndarray, graph: KnowledgeGraph, limi
         title += f", the first {len(shown)}"
     if isinstance(sort_of(query, graph.vocabulary), NumberSort):
         numbers = [graph.values.number_at(row) for row in shown]
-        print_table(out, title, ("value", "unit"), [(measured(*number), number[1]) for number in numbers])
+        print_table(out, title, ("value", "unit"), [(exactly(*number), number[1]) for number in numbers])
         return
     labels = [graph.entities.label(entity) for entity in shown]
     names = [graph.entities.name(entity) for entity in shown]

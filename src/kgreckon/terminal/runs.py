@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,15 +64,15 @@ class ReproductionNotes(Progress):
 
     def started(self, plan: Plan) -> None:
         """A run begins or goes on."""
-        notes().print(f"{plan.name} ...", markup=False)
+        notes().print(f"{plan.name} ...")
 
     def finished(self, plan: Plan, mrr: float) -> None:
         """A run is trained and evaluated."""
-        notes().print(f"{plan.name}: MRR {mrr:.2f} on testing queries for entities", markup=False)
+        notes().print(f"{plan.name}: MRR {mrr:.2f} on testing queries for entities")
 
     def stopped(self, plan: Plan) -> None:
         """A run keeps its last checkpoint."""
-        notes().print(f"{plan.name}: stopped, its last checkpoint is kept", markup=False)
+        notes().print(f"{plan.name}: stopped, its last checkpoint is kept")
 
 
 class RankingBar:
@@ -128,15 +129,20 @@ def print_prediction(found: Prediction, entity: int, attribute: int, names: Grap
         return names.write_number(Number(rounded(number), found.unit))
 
     def rounded(number: float) -> float:
-        return nearest_day(number) if is_calendar(found.unit) else float(f"{number:.4g}")
+        if is_calendar(found.unit):
+            return nearest_day(number)
+        few, width = float(f"{number:.4g}"), found.high - found.low
+        if width <= 0 or abs(few - number) < width / 200:
+            return few
+        return round(number, 2 - math.floor(math.log10(width)))
 
     out.print(f"{names.attribute_label(attribute)} of {names.entity_label(entity)}, {found.unit}")
     for number in found.stated:
-        out.print(f"stated in the training graph: {names.write_number(Number(number, found.unit))}")
+        out.print(f"stated: {names.write_number(Number(number, found.unit))}")
     interval = f"between {written(found.low)} and {written(found.high)} with a probability of {found.coverage:.0%}"
     out.print(f"predicted from everything else: {written(found.estimate)}, {interval}")
     if not found.stated:
-        out.print(f"the probability that there is one, though none is stated in the training graph: {found.has_it:.0%}")
+        out.print(f"the probability that there is one, though none is stated: {found.has_it:.0%}")
 
 
 def print_comparison(rows: Sequence[Row], out: Console) -> None:

@@ -8,9 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kgreckon.graph.literals import is_calendar, write_date
+from kgreckon.graph.literals import is_calendar, nearest_day, write_date
+from kgreckon.query.algebra import plain_number
 
 _ANY_WIDTH = 100_000
+_LARGE = 1e15  # beyond it not every digit of a float is one
 _LEFT = (
     "relation",
     "attribute",
@@ -28,13 +30,13 @@ _LEFT = (
 
 def console() -> Console:
     """The console for results; a pipe gets tables of any width, unbroken."""
-    out = Console(highlight=False, emoji=False)  # `:100:` is a line number or part of a name, not a picture
-    return out if out.is_terminal else Console(highlight=False, emoji=False, width=_ANY_WIDTH)
+    out = Console(highlight=False, emoji=False, markup=False)  # `:100:` and `[red]` are parts of names
+    return out if out.is_terminal else Console(highlight=False, emoji=False, markup=False, width=_ANY_WIDTH)
 
 
 def notes() -> Console:
     """The console for progress and remarks."""
-    return Console(stderr=True, highlight=False, emoji=False)
+    return Console(stderr=True, highlight=False, emoji=False, markup=False)
 
 
 def print_table(out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -64,11 +66,21 @@ def _figure(cell: object) -> str:
 
 
 def measured(number: float, unit: str) -> str:
-    """A number for people: dates as dates, large numbers with their thousands set off."""
+    """A number for people, rounded: dates as dates, large numbers with their thousands set off."""
+    if is_calendar(unit):
+        text = write_date(number)
+        return write_date(nearest_day(number)) if text == plain_number(number) else text
+    if unit == "years":
+        return f"{number:g}" if number.is_integer() else f"{number:.2f}"
+    if number.is_integer() and abs(number) < _LARGE:
+        return f"{int(number):,}"
+    return f"{number:,.1f}" if 1e6 <= abs(number) < _LARGE else f"{number:,.6g}"
+
+
+def exactly(number: float, unit: str) -> str:
+    """A number for people, with all its digits."""
     if is_calendar(unit):
         return write_date(number)
     if unit == "years":
-        return f"{number:g}" if number.is_integer() else f"{number:.2f}"
-    if number.is_integer() and abs(number) < 1e15:
-        return f"{int(number):,}"
-    return f"{number:,.6g}" if abs(number) < 1e6 else f"{number:,.1f}"
+        return plain_number(number)
+    return f"{int(number):,}" if number.is_integer() and abs(number) < _LARGE else f"{number:,}"

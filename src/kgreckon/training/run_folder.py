@@ -1,4 +1,7 @@
-"""Run folders: settings, weights, checkpoints, metrics. Never pickle; every file is written and then renamed."""
+"""Run folders: settings, weights, checkpoints, metrics.
+
+Never pickle. Every file is written and then renamed, but for the metrics, which grow by a line at a time.
+"""
 
 from __future__ import annotations
 
@@ -134,11 +137,20 @@ class Run:
             file.write(json.dumps(line) + "\n")
 
     def records(self) -> list[dict[str, Any]]:
-        """All lines of metrics."""
+        """All lines of metrics; one at the end that was never finished does not count."""
         path = self.folder / METRICS
         if not path.is_file():
             return []
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+        *whole, _ = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        found = []
+        for number, line in enumerate(whole, 1):
+            if not line:
+                continue
+            try:
+                found.append(dict(json.loads(line)))
+            except (ValueError, TypeError):
+                raise UserError(f"{path}:{number}: not a line of metrics") from None
+        return found
 
     def best(self) -> dict[str, Any]:
         """The step and the MRR of the best validation."""

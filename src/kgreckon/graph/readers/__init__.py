@@ -8,6 +8,7 @@ from pathlib import Path
 from kgreckon.errors import UserError
 from kgreckon.graph.builder import GraphBuilder
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
+from kgreckon.graph.literals import local_name
 from kgreckon.graph.readers.mmkg import is_mmkg_folder, read_mmkg
 from kgreckon.graph.readers.report import ImportReport, Labels
 from kgreckon.graph.readers.tables import SUFFIXES, Kind, kind_of, read_table, suffix_of
@@ -39,8 +40,11 @@ def read_sources(
     graph = builder.build(top_attributes)
     report.facts, report.values = len(graph.facts), len(graph.attribute_facts)
     report.repeated_facts = builder.num_facts_given - len(graph.facts)
+    for (attribute, unit, kept), count in builder.left_out.items():
+        report.other_literals[f"{local_name(attribute)} in {unit}, where most are in {kept}"] += count
     if top_attributes is None:
-        report.repeated_values = builder.num_values_given - len(graph.attribute_facts)
+        left_out = builder.left_out.total()
+        report.repeated_values = builder.num_values_given - left_out - len(graph.attribute_facts)
     if not len(graph.facts) and not len(graph.attribute_facts):
         named = ", ".join(path.name for path, kind in told if kind is Kind.NAMES)
         raise UserError("the sources hold no facts" + (f"; taken for a table of names: {named}" if named else ""))

@@ -129,7 +129,7 @@ class _Reader:
         datatype = object_.datatype.value
         try:
             number, unit = read_literal(object_.value, datatype)
-            self.builder.add_value(subject, predicate, number, unit)
+            self.builder.add_value(subject, predicate, number, unit, any_unit=True)
         except UnknownDateError:
             self.report.unknown_dates += 1
         except NotANumberError:
@@ -137,8 +137,6 @@ class _Reader:
             if is_numeric_type(datatype):
                 kind += " that is no date" if is_calendar(kind) else " that is no finite number"
             self.report.other_literals[kind] += 1
-        except UserError:
-            self.report.other_literals[f"{local_name(datatype)} beside values of another kind"] += 1
 
     def name(self, term: object) -> str:
         if isinstance(term, ox.NamedNode):

@@ -163,6 +163,15 @@ def _check_header(path: Path, row: Row) -> None:
     if _header([(row[0], row[1][:3])]) is not None:
         beyond = words[3:] if words[3] != "unit" else words[4:]
         raise UserError(f"{path}:{row[0]}: unknown column {', '.join(map(repr, beyond))}: leave it out")
+    for _, columns in _HEADERS:
+        fits = [word in column for word, column in zip(words, columns, strict=False)]
+        if len(words) == len(columns) and sum(fits) == len(words) - 1:
+            column = fits.index(False)
+            names = " or ".join(sorted(columns[column]))
+            raise UserError(
+                f"{path}:{row[0]}: the columns {', '.join(words)} look like a header, but that of "
+                f"{words[column]!r} is called {names}; or leave the line out"
+            )
     if all(any(word in column for _, columns in _HEADERS for column in columns) for word in words):
         known = "head, relation, tail; entity, attribute, value; entity, attribute, value, unit"
         raise UserError(f"{path}:{row[0]}: the columns {', '.join(words)} are in no order that is known: {known}")

@@ -139,10 +139,11 @@ def _check_size(text: str, tokens: int) -> None:
 def _tree(text: str) -> Any:
     """Rdflib's parse tree."""
     from pyparsing import ParseBaseException
-    from rdflib.plugins.sparql.parser import parseQuery
+    from rdflib.plugins.sparql.parser import DECIMAL_NEGATIVE, parseQuery
 
     try:
         with _PARSER:
+            DECIMAL_NEGATIVE.set_parse_action(_negated)
             return parseQuery(text)
     except ParseBaseException as error:
         near = text[max(0, error.loc - 20) : error.loc + 20]
@@ -152,6 +153,13 @@ def _tree(text: str) -> Any:
         raise UserError("the SPARQL query is nested too deeply or has too many triple patterns in one group") from None
     except Exception as error:  # a foreign parser on any text: what it cannot read is the text's mistake
         raise UserError(f"the SPARQL query cannot be read: {error}") from None
+
+
+def _negated(found: Any) -> Any:
+    """`-3.5` as a literal; rdflib's own negation knows no decimals."""
+    from rdflib import Literal as RdfLiteral
+
+    return RdfLiteral(f"-{found[0]}", datatype=found[0].datatype)
 
 
 class _Reader:

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { element } from "./elements.js";
-import { measured, percent, withUnit } from "./numerals.js";
+import { measured, percent, stated, withUnit } from "./numerals.js";
 
 const dialog = document.getElementById("entity");
 const title = document.getElementById("entity-name");
@@ -76,7 +76,7 @@ function described(found) {
     table(
       "Values",
       ["attribute", "value"],
-      found.values.map(({ label, value, unit }) => [label, withUnit(value, unit)]),
+      found.values.map((each) => [each.label, stated(each)]),
     ),
     table(
       "Predicted values: the graph does not state them",

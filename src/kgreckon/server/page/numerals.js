@@ -3,6 +3,7 @@
 const CALENDAR = new Set(["date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"]);
 const UNSAID = new Set(["number", "", null, undefined, ...CALENDAR]);
 const full = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+const exact = new Intl.NumberFormat("en", { maximumSignificantDigits: 15 });
 const fine = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 const counts = new Intl.NumberFormat("en");
@@ -25,6 +26,12 @@ export function measured(value, unit) {
 /** A measured number with its unit, where the unit says something. */
 export function withUnit(value, unit) {
   return UNSAID.has(unit) ? measured(value, unit) : `${measured(value, unit)} ${unit}`;
+}
+
+/** A number as the graph states it, with its unit: all its digits, a date as `text` writes it. */
+export function stated({ value, unit, text }) {
+  const number = isCalendar(unit) ? text : exact.format(value);
+  return UNSAID.has(unit) ? number : `${number} ${unit}`;
 }
 
 /** A number short enough for an axis: 1.4B, 250K, 43.1. */

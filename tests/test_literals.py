@@ -115,11 +115,22 @@ class TestDates:
             ("1969-03-01T24:00:00", 60),
             ("1969-03-01T09:00:00+09:00", 59),  # midnight in Greenwich
             ("1969-03-01T19:00:00-05:00", 60),
-            ("1969-01-01T00:00:00+12:00", -0.5),
         ],
     )
     def test_a_time_counts_and_so_does_its_zone(self, text, days):
         assert read_date(text) == pytest.approx(1969 + days / 365, abs=1e-12)
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("2004-01-01T00:00:00+09:00", "2003-12-31T15:00:00Z"),  # 2004 is a leap year, 2003 is not
+            ("1969-01-01T00:00:00+12:00", "1968-12-31T12:00:00"),
+            ("2003-12-31T24:00:00", "2004-01-01"),
+            ("2004-12-31T20:00:00-05:00", "2005-01-01T01:00:00"),
+        ],
+    )
+    def test_one_moment_is_one_value_wherever_its_clock_stands(self, one, other):
+        assert read_date(one) == read_date(other)
 
     @pytest.mark.parametrize("time", ["T99:99:99", "T24:00:01", "T12:60:00", "T8:00:00", "T12:00:61", "T12"])
     def test_what_is_no_time_is_an_error(self, time):

@@ -111,12 +111,21 @@ def read_decimal_date(text: str) -> float:
 
 
 def fractional_year(year: int, month: int, day: int, seconds: float = 0.0) -> float:
-    """The year plus the share of it that has passed by then, in the Gregorian calendar carried backwards."""
-    length = _days_in_year(year)
+    """The year plus the share of it that has passed by then, in the Gregorian calendar carried backwards.
+
+    The seconds may lead to the day before or after, as zones do.
+    """
     if not 1 <= month <= 12 or not 1 <= day <= _days_in_month(year, month):
         raise NotANumberError(f"there is no day {day} in month {month} of {year}")
-    before = sum(_days_in_month(year, earlier) for earlier in range(1, month))
-    return year + (before + day - 1 + seconds / _DAY) / length
+    days, seconds = divmod(seconds, _DAY)
+    passed = sum(_days_in_month(year, earlier) for earlier in range(1, month)) + day - 1 + int(days)
+    if passed < 0:
+        year -= 1
+        passed += _days_in_year(year)
+    elif passed >= _days_in_year(year):
+        passed -= _days_in_year(year)
+        year += 1
+    return year + (passed + seconds / _DAY) / _days_in_year(year)
 
 
 def _seconds(time: str, zone: str) -> float:

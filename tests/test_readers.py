@@ -605,6 +605,14 @@ class TestRDF:
         assert report.other_literals == {"a:size in date, where most are in integer": 1}
         assert report.repeated_values == 1
 
+    @pytest.mark.parametrize(
+        ("date", "problem"),
+        [("25-12-03", "has fewer than four digits"), ("1969-02-30", "there is no day"), ("1969-02-01T25:00", "time")],
+    )
+    def test_a_table_of_bad_dates_is_not_taken_for_facts(self, file, date, problem):
+        path = file("born.csv", f"a,born,{date}\nb,born,{date}\n")
+        assert problem_of(path).startswith(f"{path}:1: ") and problem in problem_of(path)
+
     def test_a_stray_unit_that_comes_first_throws_nothing_else_away(self, file):
         lines = ['<a:r0> <a:length> "12"^^<u:/mi> .']
         lines += [f'<a:r{place}> <a:length> "{place}"^^<u:/km> .' for place in range(1, 9)]

@@ -2,7 +2,7 @@
 
 from kgreckon.benchmark.building import BuildSettings, Progress, build
 from kgreckon.benchmark.format import Benchmark, QuerySet, is_benchmark_folder
-from kgreckon.benchmark.presets import PRESETS, Preset
+from kgreckon.benchmark.presets import PRESETS, Preset, preset_of
 from kgreckon.benchmark.splits import Split, SplitGraph
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "SplitGraph",
     "build",
     "is_benchmark_folder",
+    "preset_of",
 ]

@@ -24,7 +24,7 @@ import pyarrow.ipc
 from kgreckon.benchmark import format as on_disk
 from kgreckon.benchmark.format import Benchmark
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
-from kgreckon.benchmark.presets import PRESETS, Counts, scaled_counts
+from kgreckon.benchmark.presets import Counts, preset_of, scaled_counts
 from kgreckon.benchmark.sampling import Draws, Seen, Walker, all_one_hop_queries
 from kgreckon.benchmark.splits import Split, SplitGraph, entities_in, random_splits, values_in
 from kgreckon.benchmark.walking import Program
@@ -68,9 +68,7 @@ class BuildSettings:
                 shape.denotes_numbers  # noqa: B018  # raises where a type that is written out cannot be meant
         counts = scaled_counts(len(graph.facts) + len(graph.attribute_facts), list(types), queries)
         if preset is not None:
-            if preset not in PRESETS:
-                raise UserError(f"unknown preset {preset!r}: choose {', '.join(PRESETS)}")
-            chosen = PRESETS[preset]
+            chosen = preset_of(preset)
             if len(graph.attributes) != chosen.top_attributes:
                 raise UserError(
                     f"the preset {preset} has {chosen.top_attributes} attributes, this graph {len(graph.attributes)}: "

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgreckon.benchmark.splits import Split
+from kgreckon.errors import unknown_name
 from kgreckon.query import GENERAL_TYPES
 
 Counts = dict[Split, dict[str, int]]
@@ -39,6 +40,13 @@ PRESETS = {
     preset.name: preset
     for preset in (Preset("fb15k", "FB15k", 15), Preset("db15k", "DB15k", 30), Preset("yago15k", "YAGO15k", 7))
 }
+
+
+def preset_of(name: str) -> Preset:
+    """The preset of that name."""
+    if name not in PRESETS:
+        raise unknown_name("preset", name, PRESETS)
+    return PRESETS[name]
 
 
 @cache

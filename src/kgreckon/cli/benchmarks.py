@@ -33,18 +33,16 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Make a benchmark: nested splits and queries of all types with easy and hard answers."""
-    from kgreckon.benchmark import PRESETS, BuildSettings, Split
+    from kgreckon.benchmark import BuildSettings, Split, preset_of
     from kgreckon.benchmark import build as build_benchmark
     from kgreckon.benchmark.types import parse_types
-    from kgreckon.errors import unknown_name
     from kgreckon.exact import Numbers
     from kgreckon.graph import open_graph
     from kgreckon.graph.readers import is_mmkg_folder
     from kgreckon.terminal.benchmarks import BuildProgress
 
-    if preset is not None and preset not in PRESETS:
-        raise unknown_name("preset", preset, PRESETS)
-    top_attributes = PRESETS[preset].top_attributes if preset and is_mmkg_folder(Path(graph)) else None
+    chosen = None if preset is None else preset_of(preset)
+    top_attributes = chosen.top_attributes if chosen and is_mmkg_folder(Path(graph)) else None
     opened = open_graph(graph, top_attributes)
     settings = BuildSettings.choose(opened, parse_types(types), queries, Numbers(numbers.value), seed, preset)
     with BuildProgress() as progress:

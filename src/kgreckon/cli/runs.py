@@ -134,10 +134,9 @@ def reproduce(
     ] = None,
 ) -> None:
     """Reproduce the paper's tables on one of its graphs: benchmark, nine models, the reckoner, report."""
-    from kgreckon.benchmark import PRESETS, BuildSettings
+    from kgreckon.benchmark import BuildSettings, preset_of
     from kgreckon.benchmark import build as build_benchmark
     from kgreckon.benchmark.format import read_json
-    from kgreckon.errors import unknown_name
     from kgreckon.graph import open_graph
     from kgreckon.reproducing import FailedRunsError, html, markdown, plans_for, report, runs_at_a_time
     from kgreckon.reproducing import reproduce as reproduce_runs
@@ -145,10 +144,9 @@ def reproduce(
     from kgreckon.terminal.runs import ReproductionNotes
     from kgreckon.training import parse_assignments
 
-    if preset not in PRESETS:
-        raise unknown_name("preset", preset, PRESETS)
+    top_attributes = preset_of(preset).top_attributes
     plans = plans_for(preset, models or (), parse_assignments(set_ or ()), seeds, ablation)
-    graph = open_graph(data, PRESETS[preset].top_attributes)
+    graph = open_graph(data, top_attributes)
     made, failure = {}, None
     try:
         for numbers in dict.fromkeys(plan.numbers for plan in plans):

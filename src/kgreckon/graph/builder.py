@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -129,9 +128,8 @@ class GraphBuilder:
         facts = Triples.from_arrays(*(np.array(column, dtype=np.int32) for column in self._facts))
         entity, attribute, unit = (np.array(column, dtype=np.int32) for column in self._value_facts)
         numbers = np.array(self._numbers, dtype=np.float64)
-        chosen = self._units_chosen(attribute, unit)
-        kept = self._kept(attribute, unit, chosen)
-        entity, attribute, numbers = entity[kept], attribute[kept], numbers[kept]
+        chosen, measured = self._one_unit_each(attribute, unit)
+        entity, attribute, numbers = entity[measured], attribute[measured], numbers[measured]
         unit = chosen[attribute]
         values, rows = ValueTable.from_numbers(numbers, unit, tuple(self._units.places))
         attribute_facts = Triples.from_arrays(entity, attribute, rows)
@@ -140,35 +138,31 @@ class GraphBuilder:
             attribute_facts = attribute_facts[np.isin(attribute_facts.labels, kept)]
         return self._assembled(facts, attribute_facts, values)
 
-    def _units_chosen(self, attribute: np.ndarray, unit: np.ndarray) -> np.ndarray:  # -> (attributes,)
-        """For each attribute the commonest unit of the family that most of its values are measured in."""
-        counts: dict[int, dict[int, int]] = {}
-        for (attribute_id, unit_id), count in Counter(zip(attribute.tolist(), unit.tolist(), strict=True)).items():
-            counts.setdefault(attribute_id, {})[unit_id] = count
-        names = list(self._units.places)
+    def _one_unit_each(self, attribute: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The unit of each attribute, and which values are measured in it or in one of its family.
 
-        def weight(own: dict[int, int], unit_id: int) -> tuple[int, int, int]:
-            family = sum(count for other, count in own.items() if same_family(names[unit_id], names[other]))
-            return family, own[unit_id], -unit_id
-
-        chosen = np.zeros(len(self._attributes.places), dtype=np.int32)
-        for attribute_id, own in counts.items():
-            chosen[attribute_id] = max(own, key=partial(weight, own))
-        return chosen
-
-    def _kept(self, attribute: np.ndarray, unit: np.ndarray, chosen: np.ndarray) -> np.ndarray:  # -> (values,)
-        """Which values are measured in what their attribute is; the others are counted."""
+        It is the commonest unit of the family that most of the attribute's values are measured in.
+        """
         names, attributes = list(self._units.places), list(self._attributes.places)
+        stride = max(1, len(names))
+        pairs, pair, counts = np.unique(
+            attribute.astype(np.int64) * stride + unit, return_inverse=True, return_counts=True
+        )
+        found: dict[int, dict[int, int]] = {}  # how many values of each attribute are measured in each unit
+        for place, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            found.setdefault(place // stride, {})[place % stride] = count
+        chosen, kept = np.zeros(len(attributes), dtype=np.int32), []
         self.left_out.clear()
-        kept = chosen[attribute] == unit
-        other = np.flatnonzero(~kept)
-        for place, attribute_id, unit_id in zip(other, attribute[other].tolist(), unit[other].tolist(), strict=True):
-            one = names[chosen[attribute_id]]
-            if same_family(one, names[unit_id]):
-                kept[place] = True
-            else:
-                self.left_out[attributes[attribute_id], names[unit_id], one] += 1
-        return kept
+        for attribute_id, own in found.items():
+            families = {
+                one: sum(count for other, count in own.items() if same_family(names[one], names[other])) for one in own
+            }
+            best = chosen[attribute_id] = max(own, key=lambda one: (families[one], own[one], -one))
+            for other, count in own.items():
+                kept.append(same_family(names[best], names[other]))
+                if not kept[-1]:
+                    self.left_out[attributes[attribute_id], names[other], names[best]] = count
+        return chosen, np.array(kept, dtype=bool)[pair]
 
     def _most_frequent(self, attribute_facts: Triples, count: int) -> np.ndarray:
         frequency = np.bincount(attribute_facts.labels, minlength=len(self._attributes.places))

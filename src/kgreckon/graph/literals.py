@@ -71,6 +71,11 @@ def read_cell(text: str) -> tuple[float, str | None]:
     return read_number(text), None
 
 
+def looks_like_a_date(text: str) -> bool:
+    """Whether `text` is written as a date, be it a day that there was or not."""
+    return _DATE.fullmatch(text.strip()) is not None
+
+
 def read_literal(lexical: str, datatype: str) -> tuple[float, str]:
     """The number that a typed literal denotes, and its datatype as unit."""
     unit = local_name(datatype)

@@ -155,9 +155,13 @@ def _place(trial: dict[str, Any]) -> tuple[object, ...]:
     return tuple(trial[key] for key in common)
 
 
+def _changes(trial: dict[str, Any]) -> list[str]:
+    return [f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items()]
+
+
 def _told(trial: dict[str, Any]) -> str:
     """A change in words, and the steps that it was tried with."""
-    changes = [f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items()]
+    changes = _changes(trial)
     if trial["steps"] != trial["beside_steps"]:
         changes.append(f"{trial['steps'] / trial['beside_steps']:g} times the steps")
     steps = "all steps" if trial["length"] == "full" else f"{trial['beside_steps']:,} steps"
@@ -176,7 +180,7 @@ def _sweep_table(trials: Sequence[dict[str, Any]]) -> Table:
     """A line for each model and change, a repeated trial beside the first."""
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for trial in trials:
-        change = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trial["change"].items())
+        change = ", ".join(_changes(trial))
         form = f"; {trial['form']}" if trial.get("form") else ""  # a part of the model that was tried
         asked = "; all validation queries" if trial.get("validation_queries") == 0 else ""
         key = trial["model"], f"{change or 'no change'}{form}{asked}; {trial['steps']:,} steps"

@@ -15,7 +15,14 @@ from typing import IO, cast
 
 from kgreckon.errors import UserError
 from kgreckon.graph.builder import GraphBuilder
-from kgreckon.graph.literals import PLAIN_UNIT, NotANumberError, UnknownDateError, is_calendar, read_cell
+from kgreckon.graph.literals import (
+    PLAIN_UNIT,
+    NotANumberError,
+    UnknownDateError,
+    is_calendar,
+    looks_like_a_date,
+    read_cell,
+)
 from kgreckon.graph.readers.report import ImportReport
 
 SUFFIXES = (".tsv", ".csv", ".txt")
@@ -227,6 +234,8 @@ def _guess(rows: list[Row]) -> Kind:
 
 
 def _is_number(text: str) -> bool:
+    if looks_like_a_date(text):
+        return True
     try:
         read_cell(text)
     except UnknownDateError:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -59,6 +59,15 @@ def trained(benchmark: Benchmark, queries: list[DeviceQueries], settings: RunSet
     return model
 
 
+class Trial(NamedTuple):
+    """What is trained, what it changes, what it is compared with, and the settings of that which have been chosen."""
+
+    settings: RunSettings
+    change: dict[str, str]
+    plain: RunSettings
+    start: dict[str, Any]
+
+
 def changes(tries: list[str]) -> list[dict[str, str]]:
     """No change, and then one at a time: each of the values of a setting, or of several settings together."""
     found: list[dict[str, str]] = [{}]
@@ -71,18 +80,19 @@ def changes(tries: list[str]) -> list[dict[str, str]]:
 
 def trials(
     preset: str | None, models: list[str], forms: list[str], fixed: dict[str, Any], tries: list[str], seeds: int
-) -> Iterator[tuple[RunSettings, dict[str, str], RunSettings]]:
-    """What is to be trained, what it changes, and what it is compared with."""
+) -> Iterator[Trial]:
+    """All that is to be trained, in order."""
     starts: list[dict[str, Any]] = [{"model": model, "numbers": numbers} for model in models for numbers in forms]
     if preset in PRESETS and preset is not None:
         starts = [plans_for(preset, [f"{start['model']}-{start['numbers']}"])[0].settings for start in starts]
     for change in changes(tries):
         for start in starts:
+            chosen = {key: value for key, value in {**start, **fixed}.items() if key not in NOT_TRIED | {"steps"}}
             for seed in range(seeds):
                 settings = RunSettings.choose({**start, **fixed, **change, "seed": seed})
                 plain = RunSettings.choose({**start, **fixed, "seed": seed})
                 if not change or not (settings == plain or len(without_effect(settings, change)) == len(change)):
-                    yield settings, change, plain
+                    yield Trial(settings, change, plain, chosen)
 
 
 def main() -> None:
@@ -112,21 +122,21 @@ def main() -> None:
         parser.error("--part goes from 1/N to N/N")
     everywhere = {**({"steps": arguments.steps} if arguments.steps else {}), **fixed}
     all_trials = trials(preset, arguments.models, arguments.numbers, everywhere, arguments.tries, arguments.seeds)
-    wanted = [trial for trial in all_trials if trial[1] or not arguments.only_changes]
+    wanted = [trial for trial in all_trials if trial.change or not arguments.only_changes]
     torch.set_float32_matmul_precision("high")
     device = device_for("auto")
     queries = training_queries(benchmark, device)
     validation = EvaluationQueries.load(benchmark, Split.VALID, device, arguments.queries)
     rows: list[dict[str, Any]] = []
-    for settings, change, plain in wanted[part - 1 :: parts]:
-        start = perf_counter()
+    for settings, change, plain, start in wanted[part - 1 :: parts]:
+        started = perf_counter()
         named = ", ".join(f"{key} {value}" for key, value in change.items()) or "no change"
         what = f"{settings.model.model} {settings.model.numbers}, seed {settings.training.seed}: {named}"
-        if start - begin + longest > arguments.seconds:
+        if started - begin + longest > arguments.seconds:
             print(f"{what}: left out", flush=True)
             continue
         found = evaluate_scores(trained(benchmark, queries, settings).answer, validation)
-        seconds = perf_counter() - start
+        seconds = perf_counter() - started
         longest = max(longest, seconds)
         metrics = found.as_json()
         entities, for_numbers = metrics["entity_targets"], metrics["number_targets"]["all"]
@@ -137,12 +147,13 @@ def main() -> None:
         }
         told = ", ".join(f"{key.replace('_', ' ')} {mrr:.2f}" for key, mrr in shares.items() if mrr is not None)
         print(f"{what}: {found.mean_mrr():.2f} ({seconds:.1f} s) {told}", flush=True)
-        trial = {
+        told_of = {
             "benchmark": preset if benchmark.numbers is Numbers.SAMPLED else f"{preset}-{benchmark.numbers.value}",
             "model": settings.model.model,
             "numbers": settings.model.numbers,
-            "change": {key: value for key, value in {**fixed, **change}.items() if key != "steps"},
+            "change": {key: value for key, value in change.items() if key != "steps"},
             "around": "reproduce" if preset in PRESETS else "other",
+            "start": start,
             "seed": settings.training.seed,
             "steps": settings.training.steps,
             "beside_steps": plain.training.steps,
@@ -151,7 +162,7 @@ def main() -> None:
             "validation_mrr": found.mean_mrr(),
             "seconds": round(seconds, 1),
         }
-        rows.append({**trial, **shares})
+        rows.append({**told_of, **shares})
         if arguments.json:
             Path(arguments.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
 

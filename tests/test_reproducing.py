@@ -24,7 +24,7 @@ from kgreckon.reproducing import (
     result_of,
     runs_at_a_time,
 )
-from kgreckon.reproducing.blocks import Figure, Heading, Table
+from kgreckon.reproducing.blocks import Figure, Heading, Table, Text
 from kgreckon.reproducing.rows import made_on
 from kgreckon.reproducing.training_report import sweep_blocks, sweep_overview
 from kgreckon.training import Run
@@ -134,7 +134,7 @@ def test_repeated_trials_of_a_setting_stand_side_by_side():
     trial = {"benchmark": "db15k", "model": "gqe", "change": {"dropout": "0.1"}, "steps": 10}
     tried = (("dice", 2), ("baseline", 1), ("dice", 3))
     trials = [{**trial, "numbers": form, "validation_mrr": mrr} for form, mrr in tried]
-    around = [{**each, "around": "reproduce", "change": {}} for each in trials]
+    around = [{**each, "around": "reproduce", "start": {}, "change": {}} for each in trials]
     first, second = (block for block in sweep_blocks([*trials, *around]) if isinstance(block, Table))
     assert first.columns == second.columns == ("", "baseline", "dice")
     assert first.rows == [["gqe: no change; 10 steps", "1.00", "2.00, 3.00"]]
@@ -143,7 +143,8 @@ def test_repeated_trials_of_a_setting_stand_side_by_side():
 
 
 def test_a_change_of_settings_is_compared_with_none_on_the_same_graph_over_all_graphs():
-    trial = {"model": "gqe", "numbers": "dice", "seed": 0, "around": "reproduce", "beside_steps": 40, "length": "short"}
+    trial = {"model": "gqe", "numbers": "dice", "seed": 0, "around": "reproduce", "start": {"learning_rate": 0.008}}
+    trial |= {"beside_steps": 40, "length": "short"}
 
     def tried(benchmark: str, mrr: float, change: dict[str, str], steps: int = 40) -> dict[str, object]:
         more = {"benchmark": benchmark, "validation_mrr": mrr, "change": change, "steps": steps}
@@ -159,9 +160,12 @@ def test_a_change_of_settings_is_compared_with_none_on_the_same_graph_over_all_g
         {**tried("fb15k", 18.0, {}), "numbers": "baseline"},
         {**tried("fb15k", 18.5, {"dropout": "0"}), "numbers": "baseline"},  # on one graph only
         tried("db15k", 9.0, {"dropout": "0.2"}),
+        {**tried("db15k", 8.0, {"dropout": "0.2"}), "start": {"learning_rate": 0.016}},  # a change of something else
         {"benchmark": "db15k", "model": "gqe", "numbers": "dice", "change": {}, "steps": 9, "validation_mrr": 1.0},
     ]
-    (table,) = (block for block in sweep_overview(trials) if isinstance(block, Table))
+    text, table = sweep_overview(trials)
+    assert isinstance(text, Text) and "gqe: learning rate 0.008, or learning rate 0.016" in text.text
+    assert isinstance(table, Table)
     assert table.columns == ("", "baseline", "dice", "mean", "better")
     assert table.rows == [
         ["gqe: dropout 0 (40 steps)", "+0.50", "-0.50", "+0.00", "1 of 2"],

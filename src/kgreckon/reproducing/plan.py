@@ -25,7 +25,7 @@ _NEURAL: dict[str, Any] = {
 }
 _BACKBONE: dict[str, dict[str, Any]] = {
     "gqe": {"learning_rate": 0.008, "operator_rate": 0.125},
-    "query2box": {"learning_rate": 0.008, "operator_rate": 0.125},
+    "query2box": {"learning_rate": 0.016, "operator_rate": 0.125},
     "query2particles": {"learning_rate": 0.004, "operator_rate": 0.25, "value_weight": 0.5},
 }
 # GQE and Query2Box take fewer on the graph with the fewest facts.

@@ -108,7 +108,7 @@ def sweep_overview(trials: Sequence[dict[str, Any]]) -> list[Block]:
         Text(
             "What one change of the settings did to a training, in points of the MRR of some validation queries:\n"
             "the mean over the graphs where all forms that have a figure tried it. Trials:\n"
-            f"{_counts(around)}."
+            f"{_counts(around)}. They change\n{_starts(around)}."
         ),
         Table(("", *forms, "mean", "better"), rows),
     ]
@@ -122,8 +122,8 @@ def sweep_blocks(trials: Sequence[dict[str, Any]]) -> list[Block]:
     if around:
         blocks += [
             Text(
-                "Mean MRR of trainings on some validation queries, with the settings above but for what is named,\n"
-                f"several figures with several seeds. Trials: {_counts(around)}."
+                "Mean MRR of trainings on some validation queries. What is named is changed from\n"
+                f"{_starts(around)};\nseveral figures with several seeds. Trials: {_counts(around)}."
             ),
             _sweep_table(around),
         ]
@@ -152,7 +152,7 @@ def _is_plain(trial: dict[str, Any]) -> bool:
 def _place(trial: dict[str, Any]) -> tuple[object, ...]:
     """What a trial has in common with the one it is compared with."""
     common = ("benchmark", "model", "numbers", "seed", "beside_steps", "length", "validation_queries")
-    return tuple(trial[key] for key in common)
+    return *(trial[key] for key in common), *trial["start"].items()
 
 
 def _changes(trial: dict[str, Any]) -> list[str]:
@@ -166,6 +166,16 @@ def _told(trial: dict[str, Any]) -> str:
         changes.append(f"{trial['steps'] / trial['beside_steps']:g} times the steps")
     steps = "all steps" if trial["length"] == "full" else f"{trial['beside_steps']:,} steps"
     return f"{', '.join(changes)} ({steps})"
+
+
+def _starts(trials: Sequence[dict[str, Any]]) -> str:
+    """The settings that trials change, where a backbone has its own, in words."""
+    starts: dict[str, list[str]] = {}
+    for trial in trials:
+        told = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trial["start"].items())
+        if told not in starts.setdefault(trial["model"], []):
+            starts[trial["model"]].append(told)
+    return ";\n".join(f"{model}: {', or '.join(told)}" for model, told in sorted(starts.items()))
 
 
 def _forms(trials: Sequence[dict[str, Any]]) -> list[str]:

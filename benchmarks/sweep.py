@@ -36,7 +36,7 @@ from kgreckon.training import parse_assignments, without_effect
 from kgreckon.training.data import DeviceQueries, model_for, training_queries
 from kgreckon.training.evaluating import device_for
 from kgreckon.training.settings import RunSettings
-from kgreckon.training.steps import Steps
+from kgreckon.training.steps import Steps, type_of_step
 
 # Settings with an option of their own, and those of what surrounds a training.
 NOT_TRIED = {"model", "numbers", "seed", "precision", "device"}
@@ -52,10 +52,10 @@ def trained(benchmark: Benchmark, queries: list[DeviceQueries], settings: RunSet
     steps = Steps(model, queries, training)
     steps.prepare()
     shares = np.array([len(each) for each in queries], dtype=np.float64)
-    order = np.random.default_rng(training.seed).choice(len(shares), size=training.steps, p=shares / shares.sum())
-    for step, place in enumerate(order):
+    shares /= shares.sum()
+    for step in range(training.steps):
         steps.set_learning_rate(training.rate_at(step))
-        steps.run(int(place))
+        steps.run(type_of_step(training.seed, step, shares))
     return model
 
 

@@ -2,8 +2,12 @@
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from copy import deepcopy
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -27,7 +31,7 @@ from kgreckon.reproducing import (
 from kgreckon.reproducing.blocks import Figure, Heading, Table, Text
 from kgreckon.reproducing.rows import made_on
 from kgreckon.reproducing.training_report import sweep_blocks, sweep_overview
-from kgreckon.training import Run
+from kgreckon.training import Run, resume
 from random_graph import random_graph
 
 FEW = {"device": "cpu", "validation_queries": 3}
@@ -55,6 +59,14 @@ class Told(Progress):
         self.lines.append(f"stopped {plan.name}")
 
 
+def wait_for(condition, seconds=90.0):
+    for _ in range(int(seconds / 0.1)):
+        if condition():
+            return
+        sleep(0.1)
+    pytest.fail(f"not so after {seconds:g} s")
+
+
 def made(benchmark):
     return {Numbers.SAMPLED: benchmark}
 
@@ -66,6 +78,8 @@ def test_all_models_of_the_paper_and_the_reckoner_are_planned():
     assert len(plans_for("db15k", ["query2box"])) == 3
     with pytest.raises(UserError, match="gqe-dice"):
         plans_for("db15k", ["gqe-dise"])
+    with pytest.raises(UserError, match="did you mean 'steps'"):
+        plans_for("db15k", changes={"stepz": "3"})
 
 
 def test_runs_are_taken_side_by_side_and_only_once(small, tmp_path):
@@ -109,6 +123,33 @@ def test_a_spent_budget_stops_what_is_going_and_it_goes_on_later(small, tmp_path
     ended = json.loads(found[0].read_text())
     assert ended["entity_targets"]["all"]["queries"] > 0
     assert ended["settings"]["training"]["steps"] == max(steps) + 100
+
+
+def test_a_run_ends_with_the_reproduction_that_was_killed_and_is_nobody_elses_while_it_goes(small, tmp_path):
+    settings = {**GQE.settings, "steps": 10**7, "checkpoint_every": 50, "validate_every": 0}
+    script = """
+import json, sys
+from pathlib import Path
+from time import sleep
+from kgreckon.benchmark import Benchmark
+from kgreckon.exact import Numbers
+from kgreckon.reproducing import Plan, reproduce
+plan = Plan("gqe-baseline", json.loads(sys.argv[3]))
+reproduce({Numbers.SAMPLED: Benchmark.open(sys.argv[1])}, Path(sys.argv[2]), [plan])
+"""
+    command = [sys.executable, "-c", script, str(small.folder), str(tmp_path), json.dumps(settings)]
+    run, log = tmp_path / "runs" / "gqe-baseline", tmp_path / "logs" / "gqe-baseline.txt"
+    with subprocess.Popen(command) as process:
+        try:
+            wait_for(lambda: (run / "last.safetensors").is_file())
+            with pytest.raises(UserError, match="being trained by another process"):
+                resume(run)
+        finally:
+            process.kill()
+    wait_for(lambda: "the last checkpoint is kept" in log.read_text())
+    steps = len(Run.open(run).records())
+    sleep(1)
+    assert len(Run.open(run).records()) == steps
 
 
 def test_a_run_that_fails_is_named_and_leaves_the_others_alone(small, tmp_path):
@@ -175,6 +216,21 @@ def test_a_change_of_settings_is_compared_with_none_on_the_same_graph_over_all_g
     assert sweep_overview(trials[-1:]) == []
 
 
+def test_results_on_another_benchmark_stand_apart_with_what_number_reasoning_gains_there():
+    names = ("db15k-gqe-baseline", "db15k-gqe-dice", "fb15k-gqe-dice")
+    first = [json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in names]
+    other = deepcopy(first[:2])
+    for result, mrr in zip(other, (10.0, 10.5), strict=True):
+        result["benchmark_seed"] = 1
+        result["entity_targets"]["all"]["mrr"] = mrr
+    with_it, without = report([*first, *other], "a test"), report(first, "a test")
+    added = [block for block in with_it if block not in without]
+    assert [block for block in with_it if block in without] == without
+    (table,) = (block for block in added if isinstance(block, Table))
+    assert table.rows == [["gqe, baseline", "10.00"], ["gqe, dice", "10.50 (+0.50)"]]
+    assert any(isinstance(block, Text) and "seed 1" in block.text for block in added)
+
+
 def test_a_long_learning_curve_is_told_in_few_steps_and_to_its_end():
     result = json.loads((RESULTS / "db15k-gqe-dice.json").read_text(encoding="utf-8"))
     result["records"] = [{"step": step, "validation_mrr": step / 100} for step in range(100, 2001, 100)]
@@ -216,18 +272,20 @@ def test_a_run_of_before_a_setting_is_not_taken_for_one_of_today(small, tmp_path
 
 
 def test_the_command_writes_a_report_of_what_did_not_fail(small, tmp_path, monkeypatch):
-    results = [RESULTS / "db15k-query2particles-sinusoidal-values-fixed-not-learned.json"]
+    first = shutil.copy(RESULTS / "db15k-query2particles-sinusoidal-values-fixed-not-learned.json", tmp_path)
+    (tmp_path / "results").mkdir()
 
     def failing(*arguments):
-        raise FailedRunsError("these runs failed: some", results)
+        raise FailedRunsError("these runs failed: some", [Path(shutil.copy(first, tmp_path / "results"))])
 
     monkeypatch.setattr("kgreckon.reproducing.reproduce", failing)
     monkeypatch.setattr("kgreckon.graph.open_graph", lambda *arguments: None)
     monkeypatch.setattr("kgreckon.benchmark.BuildSettings.choose", lambda *arguments, **options: None)
     monkeypatch.setattr("kgreckon.benchmark.build", lambda *arguments: small)
     command = ["reproduce", "db15k", "--data", "nowhere", "--out", str(tmp_path)]
-    for more in ([], [RESULTS / "db15k-gqe-dice.json"]):
-        results += more
+    for more in ([], [RESULTS / "db15k-gqe-dice.json"]):  # of a call before
+        for path in more:
+            shutil.copy(path, tmp_path / "results")
         with pytest.raises(FailedRunsError, match="some"):
             app(command, standalone_mode=False)
         text = (tmp_path / "report.md").read_text(encoding="utf-8")

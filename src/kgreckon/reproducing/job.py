@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from pathlib import Path
+from threading import Thread
+from time import sleep
 
 from kgreckon.errors import UserError
 from kgreckon.training import choose_settings, evaluate, is_run_folder, resume, train
 
+_LOOK_EVERY = 0.5  # seconds
 
-def _stop(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
+
+def _end_with(parent: int) -> None:
+    """Stop where the process that began the run is gone, even killed: the same command may begin it again."""
+    while os.getppid() == parent:
+        sleep(_LOOK_EVERY)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def main() -> None:
     """Train the run or go on with it, then evaluate it; a SIGTERM stops it at its last checkpoint."""
-    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     job = json.loads(sys.argv[1])
+    Thread(target=_end_with, args=(job["parent"],), daemon=True).start()
     folder = Path(job["run"])
     try:
         if is_run_folder(folder):

@@ -9,6 +9,7 @@ from typing import Any
 from kgreckon.errors import UserError, unknown_name
 from kgreckon.exact import Numbers
 from kgreckon.models import NUMBER_FORMS
+from kgreckon.training import choose_settings
 
 RECKONER = "reckoner"
 BACKBONES = ("gqe", "query2box", "query2particles")
@@ -78,7 +79,10 @@ def plans_for(
             raise unknown_name("model", name, known)
     chosen = [plan for plan in plans if not models or plan.name in models or plan.settings["model"] in models]
     more = [_with_seed(plan, seed) for plan in chosen for seed in range(1, seeds)]
-    return [*chosen, *more, *(_ablated(preset, changes or {}) if ablation else ())]
+    taken = [*chosen, *more, *(_ablated(preset, changes or {}) if ablation else ())]
+    for plan in taken:
+        choose_settings(plan.settings)  # an error in them is told before anything is built
+    return taken
 
 
 def _neural(preset: str, model: str, numbers: str, changes: dict[str, Any]) -> Plan:

@@ -13,7 +13,15 @@ from kgreckon.query import GENERAL_TYPES
 from kgreckon.reproducing.blocks import Block, Figure, Heading, Table, Text
 from kgreckon.reproducing.plan import ABLATED, COMPUTED
 from kgreckon.reproducing.reckoner_report import reckoner_blocks
-from kgreckon.reproducing.rows import Result, first_seeds, is_reckoner, mean_over_types, name_of, place_of
+from kgreckon.reproducing.rows import (
+    Result,
+    benchmark_seed,
+    first_seeds,
+    is_reckoner,
+    mean_over_types,
+    name_of,
+    place_of,
+)
 from kgreckon.reproducing.training_report import sweep_blocks, sweep_overview, training_blocks
 
 PAPER_NAMES = {"gqe": "GQE", "query2box": "Q2B", "query2particles": "Q2P"}
@@ -34,14 +42,27 @@ def report(results: Sequence[Result], made_by: str, sweeps: Sequence[dict[str, A
             "command writes this as a page in HTML, with figures."
         ),
     ]
-    graphs = {name: [result for result in results if result["benchmark"] == name] for name in PRESETS}
-    graphs = {name: own for name, own in graphs.items() if own}
+    seeds = sorted({benchmark_seed(result) for result in results})
+    graphs, *others = (_by_graph(results, seed) for seed in seeds or [0])
     if len(graphs) > 1:
-        blocks += [*_overview(graphs), *sweep_overview(sweeps)]
+        blocks += _overview(graphs)
+    for seed, other in zip(seeds[1:], others, strict=True):
+        blocks += _on_another_benchmark(seed, other)
+    if len(graphs) > 1:
+        blocks += sweep_overview(sweeps)
     for name, own in graphs.items():
         blocks += _graph(name, own)
         blocks += sweep_blocks([each for each in sweeps if each["benchmark"] == name])
     return blocks
+
+
+def _by_graph(results: Sequence[Result], seed: int) -> dict[str, list[Result]]:
+    """The results on the benchmarks with that seed, by their graph."""
+    graphs = {
+        name: [result for result in results if result["benchmark"] == name and benchmark_seed(result) == seed]
+        for name in PRESETS
+    }
+    return {name: own for name, own in graphs.items() if own}
 
 
 def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
@@ -59,6 +80,33 @@ def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
     return [
         Text(
             "MRR of all queries for entities, and the paper's in brackets; for the reckoner that of the paper's best:"
+        ),
+        Table(
+            ("", *(PRESETS[graph].dataset for graph in graphs)),
+            [[model, *(cell(graph, model) for graph in graphs)] for model in sorted(models, key=models.__getitem__)],
+        ),
+    ]
+
+
+def _on_another_benchmark(seed: int, graphs: dict[str, list[Result]]) -> list[Block]:
+    """One figure of each run on benchmarks with other splits and queries, and what number reasoning gains there."""
+    rows = {
+        graph: {name_of(result): result["entity_targets"]["all"]["mrr"] for result in first_seeds(own)}
+        for graph, own in graphs.items()
+    }
+    models = {name_of(result): place_of(result) for own in graphs.values() for result in first_seeds(own)}
+
+    def cell(graph: str, model: str) -> str:
+        backbone, _, form = model.partition(", ")
+        ours, baseline = rows[graph].get(model), rows[graph].get(f"{backbone}, baseline")
+        if ours is None or baseline is None or form == "baseline":
+            return "" if ours is None else f"{ours:.2f}"
+        return f"{ours:.2f} ({ours - baseline:+.2f})"
+
+    return [
+        Text(
+            f"The same on benchmarks built with the seed {seed}, of other splits and other queries, and how far\n"
+            "number reasoning is ahead of its baseline there:"
         ),
         Table(
             ("", *(PRESETS[graph].dataset for graph in graphs)),

@@ -34,6 +34,11 @@ def place_of(result: Result) -> tuple[bool, str]:
     return is_reckoner(result), name_of(result)
 
 
+def benchmark_seed(result: Result) -> int:
+    """The seed of the benchmark that it was trained and tested on."""
+    return int(result.get("benchmark_seed", 0))  # older results are all of the first
+
+
 def first_seeds(results: list[Result]) -> list[Result]:
     """Of each model the run with the least seed, without those of the ablation."""
     found: dict[str, Result] = {}

@@ -109,7 +109,12 @@ def _start(benchmark: Benchmark, folder: Path, plan: Plan, parallel: int) -> sub
     """Train a run, or go on with it, then evaluate it, in one process, with its share of the cores."""
     for name in ("runs", "logs", "results"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    job = {"benchmark": str(benchmark.folder), "run": str(folder / "runs" / plan.name), "settings": plan.settings}
+    job = {
+        "benchmark": str(benchmark.folder),
+        "run": str(folder / "runs" / plan.name),
+        "settings": plan.settings,
+        "parent": os.getpid(),
+    }
     with (folder / "logs" / f"{plan.name}.txt").open("ab") as log:
         command = [sys.executable, "-m", "kgreckon.reproducing.job", json.dumps(job)]
         threads = str(max(1, (os.cpu_count() or 1) // parallel))  # more than there are cores slow all runs down
@@ -181,6 +186,7 @@ def result_of(place: Path) -> dict[str, Any]:
     last = trained[-1] if trained else {"device": "unknown", "torch": "unknown"}
     return {
         "benchmark": run.header["preset"],
+        "benchmark_seed": run.header.get("benchmark_seed", 0),
         "settings": run.header["settings"],
         "train_seconds": round(sum(float(line["trained_seconds"]) for line in trained), 1),
         "device_name": last["device"],

@@ -108,7 +108,8 @@ def sweep_overview(trials: Sequence[dict[str, Any]]) -> list[Block]:
         Text(
             "What one change of the settings did to a training, in points of the MRR of some validation queries:\n"
             "the mean over the graphs where all forms that have a figure tried it. Trials:\n"
-            f"{_counts(around)}. They change\n{_starts(around)}."
+            f"{_counts(around)}. They change\n{_starts(around)}.\n"
+            "Those of all steps are compared with rows that had these settings."
         ),
         Table(("", *forms, "mean", "better"), rows),
     ]
@@ -183,7 +184,9 @@ def _forms(trials: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _counts(trials: Sequence[dict[str, Any]]) -> str:
-    return ", ".join(f"{sum(trial['numbers'] == form for trial in trials)} with {form}" for form in _forms(trials))
+    """How many trials there are of each form; rows, which some are compared with, are none."""
+    made = [trial["numbers"] for trial in trials if not trial.get("from_row")]
+    return ", ".join(f"{made.count(form)} with {form}" for form in _forms(trials))
 
 
 def _sweep_table(trials: Sequence[dict[str, Any]]) -> Table:

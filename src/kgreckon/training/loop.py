@@ -21,7 +21,7 @@ from kgreckon.training.evaluating import device_for, float32_products
 from kgreckon.training.reckoning import is_trained, train_reckoner
 from kgreckon.training.run_folder import BEST, LAST, Run, restore_state, state_tensors
 from kgreckon.training.settings import RunSettings, Settings
-from kgreckon.training.steps import Steps
+from kgreckon.training.steps import Steps, type_of_step
 from kgreckon.version import __version__
 
 
@@ -71,6 +71,11 @@ def resume(folder: str | Path, benchmark: Path | None = None, progress: Training
 
 
 def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: bool) -> Run:
+    with run.held():
+        return _go_on(run, benchmark, progress, resume)
+
+
+def _go_on(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: bool) -> Run:
     start = perf_counter()
     device = _device_of(run.settings)
     if not isinstance(run.settings, RunSettings) and is_trained(run):
@@ -150,7 +155,7 @@ class _Trainer:
         since, clock = 0, perf_counter()
         writer = _event_writer(self.run.folder, counters.step)
         while counters.step < settings.steps:
-            place = self._choose(counters.step, shares)
+            place = type_of_step(settings.seed, counters.step, shares)
             if settings.decay:
                 self.steps.set_learning_rate(settings.rate_at(counters.step))
             self.model.train()
@@ -181,10 +186,6 @@ class _Trainer:
                 clock = perf_counter() if since == 0 else clock
         writer.close()
 
-    def _choose(self, step: int, shares: np.ndarray) -> int:
-        """The type of a step, in proportion to its queries: the same whenever the step is taken."""
-        return int(np.random.default_rng([self.settings.seed, step]).choice(len(shares), p=shares))
-
     def _validate(self, counters: _Counters, writer: Any) -> None:
         evaluation = evaluate_scores(self.model.answer, self.validation)
         mrr = evaluation.mean_mrr()
@@ -204,7 +205,7 @@ class _Trainer:
         """Name the type whose loss is not finite: the first among those since the last report."""
         first = max(0, step - self.settings.report_every)
         for taken in range(first, step):
-            place = self._choose(taken, shares)
+            place = type_of_step(self.settings.seed, taken, shares)
             if not math.isfinite(float(self.steps._losses[place])):
                 queries = self.steps.queries[place]
                 raise UserError(

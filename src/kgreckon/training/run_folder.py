@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,11 @@ from kgreckon.errors import UserError
 from kgreckon.models import QueryModel
 from kgreckon.training.data import model_for
 from kgreckon.training.settings import RunSettings, Settings, settings_as_json, settings_from_json
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 HEADER = "run.json"
 FORMAT = "kgreckon-run"
@@ -63,6 +70,7 @@ class Run:
             "version": VERSION,
             "benchmark": str(benchmark.folder.resolve()),
             "benchmark_hash": benchmark_hash(benchmark),
+            "benchmark_seed": benchmark.header.get("seed", 0),
             "preset": benchmark.header.get("preset"),
             "settings": settings_as_json(settings),
         }
@@ -84,6 +92,19 @@ class Run:
         if not isinstance(settings, dict) or not isinstance(header.get("benchmark"), str):
             raise UserError(f"{folder / HEADER} does not hold the settings of a run")
         return Run(folder, header, settings_from_json(settings))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let no other process train the run at the same time; however this one ends, it lets go."""
+        with (self.folder / HEADER).open("rb") as file:
+            try:
+                if fcntl is not None:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UserError(f"{self.folder} is being trained by another process") from None
+            except OSError:
+                pass  # a file system without locks
+            yield
 
     def benchmark(self, place: Path | None = None) -> Benchmark:
         """The benchmark that the run was trained on, at its old place or where it is now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,6 +12,11 @@ from kgreckon.training.data import DeviceQueries
 from kgreckon.training.settings import TrainingSettings
 
 _WARM_UP = 2
+
+
+def type_of_step(seed: int, step: int, shares: np.ndarray) -> int:
+    """Which type's queries a step takes, in proportion to their number: the same whenever the step is taken."""
+    return int(np.random.default_rng([seed, step]).choice(len(shares), p=shares))
 
 
 class Steps:

@@ -47,6 +47,11 @@ class TestComparison:
         assert not SEVEN["EqualTo"].holds(0.0, 0.0)
         assert Comparison(Order.EQUAL, tolerance=0.0).holds(0.0, 0.0)
 
+    def test_a_share_so_wide_that_equal_numbers_are_no_range_is_refused(self):
+        assert Comparison.parse("x = y within 2").tolerance == 2
+        with pytest.raises(UserError, match="2 at most, not 3"):
+            Comparison.parse("x = y within 3")
+
     @given(comparisons())
     def test_reading_inverts_writing(self, comparison):
         again = Comparison.parse(str(comparison))

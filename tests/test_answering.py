@@ -284,6 +284,8 @@ class TestCommandLine:
         assert "Sapporo — in country → Japan (observed)" in shown
         found = json.loads(output("ask", "world", "(rp,(in_country),(e,(Sapporo)))", "--explain", "--json").out)
         assert found["reasons"] == [["Sapporo — in country → Japan (observed)"]]
+        sampled = ("--numbers", "sampled", "--explain")
+        assert "compares by arithmetic" in output("ask", "world", "(e,(Japan))", *sampled).err
 
     def test_a_benchmark_that_moved(self, output, reckoner_run, tmp_path):
         moved = shutil.copytree(reckoner_run.benchmark().folder, tmp_path / "moved")

@@ -167,6 +167,16 @@ class TestExchange:
         (queries,) = again.query_sets(Split.TEST, next(iter(again.types)))
         assert queries.batch.ids.tolist() == [[0, 2]] and queries.hard.items.tolist() == [2]
 
+    @pytest.mark.parametrize("sort", ["entities", "relations", "attributes", "units"])
+    def test_queries_of_another_graph_are_refused(self, made, tmp_path, sort):
+        export_queries(made, tmp_path / "json")
+        ids = json.loads((tmp_path / "json" / "ids.json").read_text())
+        for names, number in (([*ids[sort][:-1], "other"], len(ids[sort]) - 1), (ids[sort][:-1], len(ids[sort]) - 1)):
+            (tmp_path / "json" / "ids.json").write_text(json.dumps({**ids, sort: names}))
+            with pytest.raises(UserError, match=f"number {number} of the {sort} is .* of another graph"):
+                import_queries(tmp_path / "json", made, tmp_path / "again")
+        assert not (tmp_path / "again").exists()
+
     @pytest.mark.parametrize("text", ["", "{", "[]", '{"(q,(e))": {}}'])
     def test_what_is_not_json_or_no_type_is_a_clear_error(self, made, tmp_path, text):
         (tmp_path / "json").mkdir()

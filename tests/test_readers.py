@@ -149,7 +149,28 @@ class TestTables:
         ["head\trelation\ttail", "Subject\tPredicate\tObject", " HEAD \trelation\ttail", "\ufeffhead\trelation\ttail"],
     )
     def test_a_header_is_no_fact(self, file, header):
-        assert facts_of(read(file("facts.tsv", f"{header}\na\tr\t5\n"))) == {("a", "r", "5")}
+        assert facts_of(read(file("facts.tsv", f"{header}\na\tr\tfive\n"))) == {("a", "r", "five")}
+
+    def test_among_facts_those_of_a_relation_with_numbers_alone_are_values(self, file):
+        rows = "Ada\tborn\t1815-12-10\nAda\tin\tLondon\nAda\tage\t36\nBob\tage\tn/a\nEve\tage\t40\nAda\tno\t7\n"
+        for header in ("", "subject\tpredicate\tobject\n"):
+            table = file("table.tsv", header + rows)
+            graph, report = read_sources([table])
+            assert {(entity, attribute) for entity, attribute, *_ in values_of(graph)} == {
+                ("Ada", "born"),
+                ("Ada", "no"),
+            }
+            ages = {("Ada", "age", "36"), ("Bob", "age", "n/a"), ("Eve", "age", "40")}
+            assert facts_of(graph) == {("Ada", "in", "London"), *ages}
+            nearly = f"table.tsv:{5 if header else 4}: 'n/a' is not"
+            assert "born, no" in report.remarks()[0] and nearly in report.remarks()[1]
+            assert not values_of(read((table, Kind.FACTS)))
+
+    def test_a_table_of_edges_has_no_values_unless_that_is_said(self, file):
+        table = file("table.tsv", "head\trelation\ttail\na\trated\t5\n")
+        graph, report = read_sources([table])
+        assert facts_of(graph) == {("a", "rated", "5")} and "--triples" in report.remarks()[0]
+        assert values_of(read((table, Kind.TRIPLES))) == {("a", "rated", 5, "number")}
 
     def test_a_header_tells_what_a_table_holds(self, file):
         values = file("values.csv", "entity,attribute,value,unit\n1,2,3,m\n")

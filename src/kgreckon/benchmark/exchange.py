@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -118,6 +119,7 @@ def _text(shape: Shape, row: Iterator[int], graph: KnowledgeGraph) -> str:
 
 def import_queries(source: Path, graphs: Benchmark, folder: Path) -> Benchmark:
     """A benchmark with the graphs of `graphs` and the queries of a folder in the released form."""
+    _check_ids(source, graphs.graph)
     by_split = {split: _read(source / queries_file(split)) for split in Split}
     texts = dict.fromkeys(text for types in by_split.values() for text in types)
     known = {shape.canonical: name for name, shape in graphs.types.items()}
@@ -135,6 +137,24 @@ def import_queries(source: Path, graphs: Benchmark, folder: Path) -> Benchmark:
                 _import_type(by_split[split].get(text, {}), split, graphs.graph, target / split.label / name, source)
         on_disk.write_json(target / on_disk.HEADER, header)
     return Benchmark.open(folder)
+
+
+def _check_ids(source: Path, graph: KnowledgeGraph) -> None:
+    """Where the numbers' meaning comes with the queries, it is that of the graph: numbers alone fit any graph."""
+    path = source / "ids.json"
+    if not path.is_file():
+        return
+    told = on_disk.read_json(path)
+    for sort, names in _ids(graph).items():
+        theirs = told.get(sort, names)
+        if theirs != names:
+            known = theirs if isinstance(theirs, list) else []
+            pairs = enumerate(zip_longest(known, names))
+            number, (there, here) = next(((n, pair) for n, pair in pairs if pair[0] != pair[1]), (0, (theirs, names)))
+            raise UserError(
+                f"{path}: number {number} of the {sort} is {there!r}, but {here!r} in the graph: the queries are of "
+                "another graph"
+            )
 
 
 def _read(path: Path) -> dict[str, dict[str, dict[str, list[Any]]]]:

@@ -69,6 +69,8 @@ def ask(
         raise UserError(f"{graph} is asked for what it proves: {remedy}")
     if exact is False:
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
+    if why and numbers is NumbersOption.SAMPLED:
+        raise UserError("a reason compares by arithmetic: --explain is not for sampled numerical edges")
     opened = _graph_of_run(graph, benchmark) if is_run else open_graph(graph)
     parsed, own_limit = read_query(query, opened.vocabulary)
     limit = answers_wanted(limit, own_limit)

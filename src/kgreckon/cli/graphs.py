@@ -16,6 +16,9 @@ def import_(
     sources: Annotated[
         list[Path] | None, typer.Argument(help="Tables (.tsv, .csv), RDF files, or MMKG folders; .gz too.")
     ] = None,
+    triples: Annotated[
+        list[Path] | None, typer.Option(help="A further table, of facts and values: subject, predicate, object.")
+    ] = None,
     facts: Annotated[list[Path] | None, typer.Option(help="A further table, of facts: head, relation, tail.")] = None,
     values: Annotated[
         list[Path] | None, typer.Option(help="A further table, of values: entity, attribute, value[, unit].")
@@ -32,8 +35,8 @@ def import_(
     from kgreckon.terminal.tables import notes
 
     check_free(out, HEADER if overwrite else None)  # before the work, not after it
-    tables = [(path, kind) for paths, kind in ((facts, Kind.FACTS), (values, Kind.VALUES), (names, Kind.NAMES))
-              for path in paths or ()]  # fmt: skip
+    given = ((triples, Kind.TRIPLES), (facts, Kind.FACTS), (values, Kind.VALUES), (names, Kind.NAMES))
+    tables = [(path, kind) for paths, kind in given for path in paths or ()]
     with notes().status("reading ..."):
         graph, report = read_sources([*(sources or ()), *tables], top_attributes, skip_bad_lines)
         graph.save(out, overwrite=overwrite)

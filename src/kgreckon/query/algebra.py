@@ -47,6 +47,8 @@ class Comparison:
         """An inequality has no tolerance: two that mean the same are the same."""
         if self.order not in (Order.EQUAL, Order.UNEQUAL):
             object.__setattr__(self, "tolerance", 0.01)
+        if self.tolerance > 2:  # then numbers of both signs are equal, but not those between
+            raise UserError(f"an equality holds within a share of 2 at most, not {plain_number(self.tolerance)}")
 
     def holds(self, x: float, y: float) -> bool:
         """Whether `x` stands in this relation to `y`; the compiled kernels agree with this to the last bit."""

@@ -26,6 +26,9 @@ class ImportReport:
     repeated_values: int = 0
     bad_lines: int = 0
     bad_examples: list[str] = field(default_factory=list)
+    attributes: list[str] = field(default_factory=list)
+    nearly_attributes: dict[str, str] = field(default_factory=dict)
+    numbers_as_things: list[str] = field(default_factory=list)
     unknown_dates: int = 0
     other_literals: Counter[str] = field(default_factory=Counter)
     labels_of_nothing: int = 0
@@ -41,8 +44,21 @@ class ImportReport:
             self.bad_examples.append(message)
 
     def remarks(self) -> list[str]:
-        """One sentence for each thing that was left out."""
+        """One sentence for each thing that was left out, or taken for what it may not be."""
         remarks = []
+        if self.attributes:
+            remarks.append(
+                f"all tails of {_some(self.attributes)} are numbers or dates, and so values (as things: --facts FILE)"
+            )
+        if self.numbers_as_things:
+            told = _some(self.numbers_as_things)
+            remarks.append(
+                f"all tails of {told} are numbers or dates, but taken for things (as values: --triples FILE)"
+            )
+        for relation, where in self.nearly_attributes.items():
+            remarks.append(
+                f"{relation} taken for a relation: most of its tails are numbers or dates, but {where} is not"
+            )
         if self.repeated_facts:
             remarks.append(f"{self.repeated_facts:,} repeated facts counted once")
         if self.repeated_values:
@@ -56,3 +72,10 @@ class ImportReport:
         if self.bad_lines:
             remarks.append(f"{self.bad_lines:,} bad lines skipped, the first: {'; '.join(self.bad_examples)}")
         return remarks
+
+
+def _some(names: list[str]) -> str:
+    """A list in words, which does not grow without end."""
+    return ", ".join(names[:_EXAMPLES_KEPT]) + (
+        f" and {len(names) - _EXAMPLES_KEPT:,} more" if len(names) > _EXAMPLES_KEPT else ""
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import zlib
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from io import TextIOWrapper
@@ -43,18 +43,21 @@ class Kind(Enum):
     FACTS = "facts"  # head, relation, tail
     VALUES = "values"  # entity, attribute, value, and the unit if there is a fourth
     NAMES = "names"  # name, label
+    TRIPLES = "triples"  # facts, and values of the attributes among the relations
 
 
-_FIELDS = {Kind.FACTS: (3,), Kind.VALUES: (3, 4), Kind.NAMES: (2,)}
+_FIELDS = {Kind.FACTS: (3,), Kind.VALUES: (3, 4), Kind.NAMES: (2,), Kind.TRIPLES: (3,)}
+_NUMBERS_BEGIN_WITH = frozenset('+-.0123456789"')
 # The words that a header may have above each column, by what the table holds.
 _HEADS, _LABELS, _TAILS = (
     {"head", "subject", "source", "from"},
     {"relation", "predicate", "property"},
-    {"tail", "object", "target", "to"},
+    {"tail", "target", "to"},
 )
 _NAMES, _QUANTITIES = {"entity", "subject", "id", "name"}, {"attribute", "property", "predicate"}
 _HEADERS: tuple[tuple[Kind, tuple[set[str], ...]], ...] = (
     (Kind.FACTS, (_HEADS, _LABELS, _TAILS)),
+    (Kind.TRIPLES, (_HEADS, _LABELS, {"object"})),
     (Kind.VALUES, (_NAMES, _QUANTITIES, {"value"})),
     (Kind.VALUES, (_NAMES, _QUANTITIES, {"value"}, {"unit"})),
     (Kind.NAMES, (_NAMES, {"label", "name"})),
@@ -151,7 +154,56 @@ def read_table(path: Path, kind: Kind, builder: GraphBuilder, report: ImportRepo
         raise UserError(f"{path} is empty")
     _check_header(path, first[0])
     report.files.append(path.name)
-    add_rows(rows if _header(first) else chain(first, rows), path, kind, builder, report)
+    attributes = _attributes_in(path, report) if kind is Kind.TRIPLES else frozenset[str]()
+    add_rows(rows if _header(first) else chain(first, rows), path, kind, builder, report, attributes)
+
+
+def _attributes_in(path: Path, report: ImportReport) -> frozenset[str]:
+    """The relations of a table whose tails are all numbers or dates, unless its heads are mostly numbers: ids."""
+    rows = read_rows(path, ImportReport(skip_bad_lines=True))
+    first = list(islice(rows, 1))
+    tails = _Tails()
+    for line, fields in rows if _header(first) else chain(first, rows):
+        if len(fields) == 3:
+            tails.look_at(line, *fields)
+    for relation, (line, tail) in tails.mostly_numbers().items():
+        report.nearly_attributes[relation] = f"{path.name}:{line}: {tail!r}"
+    attributes = tails.all_numbers()
+    report.attributes += attributes
+    return frozenset(attributes)
+
+
+class _Tails:
+    """How many tails of each relation are numbers or dates."""
+
+    def __init__(self) -> None:
+        self.ids = 0  # heads that are numbers
+        self.all, self.numbers = Counter[str](), Counter[str]()
+        self.first_other: dict[str, tuple[int, str]] = {}
+
+    def look_at(self, line: int, head: str, relation: str, tail: str) -> None:
+        self.ids += _is_number(head)
+        self.all[relation] += 1
+        if _is_number(tail):
+            self.numbers[relation] += 1
+        else:
+            self.first_other.setdefault(relation, (line, tail.strip()))
+
+    def all_numbers(self) -> list[str]:
+        """The relations that may be attributes; none where most heads are numbers too, which then are ids."""
+        if self.ids * 2 > self.all.total():
+            return []
+        return [relation for relation, count in self.numbers.items() if count == self.all[relation]]
+
+    def mostly_numbers(self) -> dict[str, tuple[int, str]]:
+        """The relations that might be attributes, and the first line and tail of each that speaks against it."""
+        if self.ids * 2 > self.all.total():
+            return {}
+        return {
+            relation: self.first_other[relation]
+            for relation, count in self.numbers.items()
+            if self.all[relation] / 2 < count < self.all[relation]
+        }
 
 
 def _header(rows: list[Row]) -> Kind | None:
@@ -188,19 +240,28 @@ def _measures_time(unit: str) -> bool:
     return is_calendar(unit) or unit in ("year", "years")
 
 
-def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder, report: ImportReport) -> None:
-    """Add rows of a known kind to the graph."""
+def add_rows(
+    rows: Iterable[Row],
+    path: Path,
+    kind: Kind,
+    builder: GraphBuilder,
+    report: ImportReport,
+    attributes: frozenset[str] = frozenset(),
+) -> None:
+    """Add rows of a known kind to the graph; of triples, those of the attributes are values."""
     separator = "comma" if suffix_of(path) == ".csv" else "tab"
     widths = _FIELDS[kind]
     expected = " or ".join(map(str, widths))
+    tails = _Tails()
     for line, fields in rows:
         if len(fields) not in widths:
             report.reject(path, line, f"expected {expected} {separator}-separated fields, found {len(fields)}")
             continue
         try:
-            if kind is Kind.FACTS:
+            if kind is Kind.FACTS or (kind is Kind.TRIPLES and fields[1] not in attributes):
                 builder.add_fact(*fields)
-            elif kind is Kind.VALUES:
+                tails.look_at(line, *fields)
+            elif kind is not Kind.NAMES:
                 number, unit = read_cell(fields[2])
                 given = fields[3].strip() if len(fields) == 4 else ""
                 if unit is not None and is_calendar(unit) and given and not _measures_time(given):
@@ -214,12 +275,14 @@ def add_rows(rows: Iterable[Row], path: Path, kind: Kind, builder: GraphBuilder,
             report.unknown_dates += 1
         except (NotANumberError, UserError) as error:
             report.reject(path, line, str(error))
+    if kind is Kind.FACTS:
+        report.numbers_as_things += tails.all_numbers()
 
 
 def _guess(rows: list[Row]) -> Kind:
     """What the rows look like: two fields name, four measure, three measure if most of them end in a number.
 
-    Where the first fields are numbers too, they are ids, and the rows are facts.
+    Where the first fields are numbers too, they are ids, and the rows are facts. Else, where not all measure, some may.
     """
     widths = [len(fields) for _, fields in rows]
     width = max(widths, key=widths.count)  # the first row's among equals
@@ -230,10 +293,16 @@ def _guess(rows: list[Row]) -> Kind:
     full = [fields for _, fields in rows if len(fields) == 3]
     ends = sum(_is_number(fields[2]) for fields in full)
     starts = sum(_is_number(fields[0]) for fields in full)
-    return Kind.VALUES if ends * 2 > len(full) and starts * 2 <= len(full) else Kind.FACTS
+    relations = {fields[1] for fields in full} - {fields[1] for fields in full if _is_number(fields[2])}
+    if starts * 2 > len(full):
+        return Kind.FACTS
+    return Kind.VALUES if ends * 2 > len(full) and not relations else Kind.TRIPLES
 
 
 def _is_number(text: str) -> bool:
+    text = text.strip()
+    if text[:1] not in _NUMBERS_BEGIN_WITH:
+        return False
     if looks_like_a_date(text):
         return True
     try:

@@ -517,3 +517,14 @@ class TestProcess:
         assert (done.code, done.err) == (0, "")
         if options:
             assert [row["name"] for row in json.loads(done.out)["answers"]] == ["東京", "Kyōto 😀"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_full_disk_is_one_line():
+    for arguments in (("stats", "world"), ("ask", "world", "(e,(Japan))", "--json")):
+        command = [sys.executable, "-m", "kgreckon", *arguments]
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=120
+            )
+        assert done.returncode == 2 and done.stderr == "error: No space left on device\n"

@@ -95,6 +95,16 @@ def test_any_name_can_be_written_and_read_back(name):
     assert parse(write(query, graph.vocabulary), graph.vocabulary) == query
 
 
+def test_an_inverse_is_not_written_as_another_relation_that_is_called_so():
+    builder = GraphBuilder()
+    builder.add_fact("a", "r", "b")
+    builder.add_fact("b", "^r", "c")
+    vocabulary = builder.build().vocabulary
+    for relation in range(4):
+        query = Follow(relation, Entity(0))
+        assert parse(write(query, vocabulary), vocabulary) == query
+
+
 @given(st.text(alphabet='()enrapiuv,#"^x1 \\Japan', max_size=40))
 def test_any_text_is_a_query_or_a_clear_error(graph, text):
     try:

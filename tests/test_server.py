@@ -227,8 +227,8 @@ class TestDistributions:
         equal = parse("(np,(EqualTo),(ap,(dose),(u,(e,(a)),(e,(b)),(e,(c)))))", graph.vocabulary)
         found = interval(graph, equal, "mg", no_pause)
         assert found.low <= 3.0 and found.high >= 10.0
-        near = parse("(np,(x = y within 3),(nv,(10 mg)))", graph.vocabulary)
-        assert interval(graph, near, "mg", no_pause) == Interval()
+        near = parse("(np,(x = y within 1.5),(nv,(10 mg)))", graph.vocabulary)
+        assert interval(graph, near, "mg", no_pause) == Interval(0.0)
 
     def test_one_value_alone_is_in_the_middle_of_its_bin(self):
         builder = GraphBuilder()
@@ -238,6 +238,16 @@ class TestDistributions:
         query = "(rap,(dose),(np,(GreaterThan),(nv,(100 mg))))"
         (found,) = service.ask(query, 5, False, no_pause)["distributions"]
         assert found["edges"] == [250.0, 750.0] and found["counts"] == [2]
+
+    def test_bins_of_numbers_whose_difference_is_too_large_for_one(self):
+        builder = GraphBuilder()
+        for name, size in (("a", -1.5e308), ("b", 5.0), ("c", 1.5e308)):
+            builder.add_value(name, "size", size)
+        service = Service(Answerer.exact(builder.build()), "exact", Limits())
+        query = "(rap,(size),(np,(GreaterThan),(nv,(1))))"
+        (found,) = service.ask(query, 5, False, no_pause)["distributions"]
+        assert np.isfinite(found["edges"]).all() and np.all(np.diff(np.array(found["edges"]) / 4) >= 0)
+        assert sum(found["counts"]) == 3
 
     def test_what_is_denied_is_left_out(self, client):
         below = "(rap,(population),(np,(SmallerThan),(nv,(1000000 persons))))"

@@ -325,6 +325,25 @@ class TestFolders:
         with pytest.raises(UserError, match=r"metrics\.jsonl:1: not a line of metrics"):
             run.records()
 
+    @pytest.mark.parametrize("settings", [None, 5, {"reckoner": None}, {"reckoner": {"model": None}}, {"model": 5}])
+    def test_settings_that_are_none(self, tmp_path, settings):
+        header = {"format": "kgreckon-run", "version": 1, "benchmark": "b", "benchmark_hash": "h", "settings": settings}
+        (tmp_path / "run.json").write_text(json.dumps(header))
+        with pytest.raises(UserError, match=r"run\.json|unknown"):
+            Run.open(tmp_path)
+
+    def test_without_training_queries_nothing_is_written(self, small, tmp_path):
+        empty = shutil.copytree(small.folder, tmp_path / "empty")
+        for path in (empty / "train").glob("*/summary.json"):
+            path.write_text(json.dumps({"wanted": None, "found": 0, "shapes": {}}))
+        with pytest.raises(UserError, match="no training queries"):
+            train(empty, tmp_path / "run", settings(steps=1))
+        assert not (tmp_path / "run").exists()
+
+    def test_weights_are_for_whoever_may_read_the_run(self, small, tmp_path):
+        run = train(small, tmp_path / "run", settings(steps=1))
+        assert len({path.stat().st_mode for path in run.folder.iterdir() if path.is_file()}) == 1
+
     @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "kgreckon-run", "version": 1}'])
     def test_a_header_that_is_not_ours(self, tmp_path, text):
         (tmp_path / "run.json").write_text(text)

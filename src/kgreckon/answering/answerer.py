@@ -185,10 +185,13 @@ class Answerer:
         if isinstance(self.model, Reckoner):
             return
         batch = Batch.of([query], self.graph.values)
-        if batch.literals:
-            raise UserError(f"this model knows only the numbers of its graph, not {batch.literals[0].value:g}")
-        if batch.comparisons[: len(SEVEN)] != tuple(SEVEN.values()) or len(batch.comparisons) > len(SEVEN):
-            raise UserError(f"this model knows only the comparisons {', '.join(SEVEN)}")
+        others = [str(comparison) for comparison in batch.comparisons if comparison not in SEVEN.values()]
+        unknown = [*others[:1], *(f"{literal.value:g}" for literal in batch.literals[:1])]
+        if unknown:
+            raise UserError(
+                f"this model knows only the comparisons {', '.join(SEVEN)}, and the numbers of its graph: not "
+                f"{', '.join(unknown)}, and not who has a value at all"
+            )
 
     def best(self, ranking: Ranking, limit: int, only: Only | None = None) -> Answers:
         """The best of all candidates, in words."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 
 from kgreckon.cli import answers, benchmarks, graphs, runs  # noqa: F401  # their commands, in the order of the help
@@ -17,7 +19,10 @@ def main() -> None:
     if isinstance(sys.stdout, TextIOWrapper):  # a name that the terminal cannot show is shown by its code
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # what cannot be written is told here, and not when the program is gone
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
@@ -25,7 +30,13 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:  # a full disk, a closed folder, a name too long
-        if error.filename is None:
-            raise
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        named = "" if error.filename is None else f"{error.filename}: "
+        print(f"error: {named}{error.strerror or error}", file=sys.stderr)
+        _forget_output()
         sys.exit(2)
+
+
+def _forget_output() -> None:
+    """Let go of what could not be written, which would be tried again at the end."""
+    with suppress(OSError, ValueError):  # a standard output that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -56,6 +56,12 @@ def read_number(text: str) -> float:
     raise NotANumberError(f"{text!r} is not a number")
 
 
+def is_rounded(text: str, number: float) -> bool:
+    """Whether `text` writes an integer that `number`, which was read of it, is not: beyond 2^53 not all are there."""
+    stripped = text.strip()
+    return abs(number) >= 2**53 and stripped.lstrip("+-").isdecimal() and int(stripped) != number
+
+
 def read_cell(text: str) -> tuple[float, str | None]:
     """The number in a cell of a table and its unit, if it has one: a number, a date or a typed literal."""
     if text.startswith('"'):

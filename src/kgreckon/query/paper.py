@@ -188,7 +188,8 @@ def write(query: Query, vocabulary: Vocabulary, ids: bool = False) -> str:
 
     def relation(relation: int) -> str:
         name = vocabulary.relation_name(relation)
-        misread = name[relation & 1 :].startswith("^")  # its own name begins with the sign of an inverse
+        begins = name[relation & 1 :].startswith("^")  # its own name begins with the sign of an inverse
+        misread = begins or (relation & 1 and vocabulary.relation_id(name) != relation)  # or another's does
         return f"#{relation}" if ids or misread else quote(name)
 
     def attribute(attribute: int) -> str:

@@ -136,8 +136,6 @@ def _compared(comparison: Comparison, of: Interval) -> Interval:
             # Within a share t of both sides: |x - z| < t·min(|x|, |z|), so that x lies between z·(1 - t) and z·(1 + t).
             share = comparison.tolerance
             below, above = (1 - share, 1 + share) if share < 1 else (0.0, math.inf)
-            if share > 2:  # so that numbers of the other sign are near enough
-                return Interval()
             ends = [end * side if end else 0.0 for end in (right.low, right.high) for side in (below, above)]
             return Interval(min(ends), max(ends))
     return Interval()
@@ -200,7 +198,8 @@ def _histogram(numbers: np.ndarray) -> dict[str, Any]:
     elif logarithmic:
         edges = np.geomspace(low, high, bins + 1)
     else:
-        edges = low + (high / 2 - low / 2) * np.linspace(0, 2, bins + 1)  # halves, since a difference may overflow
+        share = np.linspace(0, 1, bins + 1)
+        edges = np.maximum.accumulate(low * (1 - share) + high * share)  # not by the difference, which may overflow
     edges[0], edges[-1] = min(float(edges[0]), low), max(float(edges[-1]), high)
     place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
     counts = np.bincount(place, minlength=len(edges) - 1)

@@ -60,6 +60,8 @@ def train(
     opened = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
     settings = settings or RunSettings()
     _device_of(settings)  # before anything is written
+    if isinstance(settings, RunSettings) and not _has_training_queries(opened):
+        raise UserError(f"{opened.folder} has no training queries")
     run = Run.create(Path(folder), opened, settings)
     return _run_to_the_end(run, opened, progress or TrainingProgress(), resume=False)
 
@@ -93,6 +95,11 @@ def _go_on(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: b
         versions = {"torch": torch.__version__, "python": platform.python_version(), "kgreckon": __version__}
         run.record({"step": last, "trained_seconds": took, "device": name, **versions})
     return run
+
+
+def _has_training_queries(benchmark: Benchmark) -> bool:
+    complete = [name for name in benchmark.types if benchmark.is_complete(Split.TRAIN, name)]
+    return any(benchmark.summary(Split.TRAIN, name)["found"] for name in complete)
 
 
 def _device_of(settings: Settings) -> torch.device:

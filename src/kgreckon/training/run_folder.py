@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -89,9 +90,13 @@ class Run:
         if header.get("format") != FORMAT or header.get("version") != VERSION:
             raise UserError(f"{folder / HEADER} is not the header of a run of version {VERSION}")
         settings = header.get("settings")
-        if not isinstance(settings, dict) or not isinstance(header.get("benchmark"), str):
+        whole = all(isinstance(header.get(key), str) for key in ("benchmark", "benchmark_hash"))
+        if not isinstance(settings, dict) or not whole:
             raise UserError(f"{folder / HEADER} does not hold the settings of a run")
-        return Run(folder, header, settings_from_json(settings))
+        try:
+            return Run(folder, header, settings_from_json(settings))
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise UserError(f"{folder / HEADER} does not hold the settings of a run: {error}") from None
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -149,7 +154,12 @@ class Run:
         """Write tensors beside their name, then rename."""
         path = self.folder / name
         temporary = path.with_name(f".{path.name}.new")
-        save_file({key: tensor.detach().contiguous() for key, tensor in tensors.items()}, temporary)
+        try:
+            save_file({key: tensor.detach().contiguous() for key, tensor in tensors.items()}, temporary)
+        except SafetensorError as error:  # a full disk
+            temporary.unlink(missing_ok=True)
+            raise UserError(f"{path} cannot be written: {error}") from None
+        shutil.copymode(self.folder / HEADER, temporary)  # whoever reads the run may ask it
         temporary.replace(path)
 
     def record(self, line: dict[str, Any]) -> None:

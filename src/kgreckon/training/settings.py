@@ -109,7 +109,7 @@ Settings = RunSettings | ReckonerSettings
 def choose_settings(values: dict[str, Any]) -> Settings:
     """The settings of the model that is named, or of the default one, with some changed."""
     if values.get("model", ModelSettings.model) not in (*BACKBONES, "reckoner"):
-        raise unknown_name("model", values["model"], (*BACKBONES, "reckoner"))
+        raise unknown_name("model", str(values["model"]), (*BACKBONES, "reckoner"))
     if values.get("model") != "reckoner":
         return RunSettings.choose(values)
     settings = ReckonerSettings(**_all_typed(values, ReckonerSettings))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow.compute as pc
+
 from kgreckon.errors import UserError
 from kgreckon.graph.builder import GraphBuilder
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
@@ -40,6 +42,7 @@ def read_sources(
     graph = builder.build(top_attributes)
     report.facts, report.values = len(graph.facts), len(graph.attribute_facts)
     report.repeated_facts = builder.num_facts_given - len(graph.facts)
+    report.blank_twins = _blank_twins(graph)
     for (attribute, unit, kept), count in builder.left_out.items():
         report.other_literals[f"{local_name(attribute)} in {unit}, where most are in {kept}"] += count
     if top_attributes is None:
@@ -49,6 +52,16 @@ def read_sources(
         named = ", ".join(path.name for path, kind in told if kind is Kind.NAMES)
         raise UserError("the sources hold no facts" + (f"; taken for a table of names: {named}" if named else ""))
     return graph, report
+
+
+def _blank_twins(graph: KnowledgeGraph) -> list[str]:
+    """Names that are those of another thing of the same kind but for blanks around them, which nobody sees."""
+    found = []
+    for symbols in (graph.entities, graph.relations, graph.attributes):
+        trimmed = pc.utf8_trim_whitespace(symbols.names)
+        changed = symbols.names.filter(pc.not_equal(trimmed, symbols.names)).to_pylist()
+        found += [name for name in changed if symbols.has(name.strip())] if changed else []
+    return found
 
 
 def _kind(path: Path) -> Kind | None:

@@ -18,6 +18,7 @@ from kgreckon.graph.literals import (
     UnknownDateError,
     is_calendar,
     is_numeric_type,
+    is_rounded,
     local_name,
     read_literal,
 )
@@ -129,6 +130,7 @@ class _Reader:
         datatype = object_.datatype.value
         try:
             number, unit = read_literal(object_.value, datatype)
+            self.report.rounded += is_rounded(object_.value, number)
             self.builder.add_value(subject, predicate, number, unit, any_unit=True)
         except UnknownDateError:
             self.report.unknown_dates += 1

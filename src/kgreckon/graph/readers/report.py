@@ -30,6 +30,8 @@ class ImportReport:
     nearly_attributes: dict[str, str] = field(default_factory=dict)
     numbers_as_things: list[str] = field(default_factory=list)
     unknown_dates: int = 0
+    rounded: int = 0
+    blank_twins: list[str] = field(default_factory=list)
     other_literals: Counter[str] = field(default_factory=Counter)
     labels_of_nothing: int = 0
     blank_nodes: int = 0
@@ -65,6 +67,11 @@ class ImportReport:
             remarks.append(f"{self.repeated_values:,} repeated values counted once")
         if self.unknown_dates:
             remarks.append(f"{self.unknown_dates:,} dates dropped because their year is unknown")
+        if self.rounded:
+            remarks.append(f"{self.rounded:,} integers rounded: beyond 2^53 not all of them are told apart")
+        if self.blank_twins:
+            some = _some([repr(name) for name in self.blank_twins])
+            remarks.append(f"names that differ from another only in blanks around them: {some}")
         for kind, count in self.other_literals.most_common():
             remarks.append(f"{count:,} literals left out: {kind}")
         if self.labels_of_nothing:

@@ -20,6 +20,7 @@ from kgreckon.graph.literals import (
     NotANumberError,
     UnknownDateError,
     is_calendar,
+    is_rounded,
     looks_like_a_date,
     read_cell,
 )
@@ -263,10 +264,12 @@ def add_rows(
                 tails.look_at(line, *fields)
             elif kind is not Kind.NAMES:
                 number, unit = read_cell(fields[2])
+                report.rounded += is_rounded(fields[2], number)
                 given = fields[3].strip() if len(fields) == 4 else ""
                 if unit is not None and is_calendar(unit) and given and not _measures_time(given):
                     raise NotANumberError(f"{fields[2].strip()!r} is a date, not a number of {given}")
-                builder.add_value(fields[0], fields[1], number, given or unit or PLAIN_UNIT)
+                # Where bad lines are skipped, the unit of most values stays, whichever comes first.
+                builder.add_value(fields[0], fields[1], number, given or unit or PLAIN_UNIT, report.skip_bad_lines)
             elif builder.label(*fields):
                 report.labels += 1
             else:

@@ -528,3 +528,13 @@ def test_a_full_disk_is_one_line():
                 command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=120
             )
         assert done.returncode == 2 and done.stderr == "error: No space left on device\n"
+
+
+def test_a_name_does_not_command_the_terminal(kgreckon, tmp_path):
+    (tmp_path / "facts.tsv").write_text("a\tr\tb\x1b[31m\x9b2J\nc\tr\ta\n", encoding="utf-8")
+    kgreckon("import", "facts.tsv", "--out", "graph")
+    asked = kgreckon("ask", "graph", "(rp,(r),(e,(a)))", "--explain")
+    assert "b\\x1b[31m\\x9b2J" in asked.out and not {"\x1b", "\x9b"} & {*asked.out, *asked.err}
+    problem = kgreckon("ask", "graph", "(e,(nobody))").problem
+    assert "\x1b" not in problem and "b\\x1b[31m" in problem
+    assert kgreckon("ask", "graph", "(rp,(r),(e,(a)))", "--json").out.count("\\u001b")  # JSON has the name itself

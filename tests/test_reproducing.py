@@ -283,6 +283,9 @@ def test_the_command_writes_a_report_of_what_did_not_fail(small, tmp_path, monke
     monkeypatch.setattr("kgreckon.benchmark.BuildSettings.choose", lambda *arguments, **options: None)
     monkeypatch.setattr("kgreckon.benchmark.build", lambda *arguments: small)
     command = ["reproduce", "db15k", "--data", "nowhere", "--out", str(tmp_path)]
+    with pytest.raises(UserError, match="nowhere is not the MMKG folder of db15k"):
+        app(command, standalone_mode=False)
+    monkeypatch.setattr("kgreckon.graph.readers.is_mmkg_folder", lambda folder: True)
     for more in ([], [RESULTS / "db15k-gqe-dice.json"]):  # of a call before
         for path in more:
             shutil.copy(path, tmp_path / "results")

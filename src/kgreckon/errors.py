@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 # Looking for the nearest name compares strings one by one; past this many names only a prefix of them is compared.
 _NAMES_COMPARED = 100_000
 FEW = 24  # names that are all told where none is near
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
 
 
 class UserError(Exception):
     """Something the user gave that cannot be used; the message names the bad thing and the remedy."""
+
+
+def visible(text: str) -> str:
+    """Text whose control characters, which might command a terminal, are shown by their codes."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:

@@ -72,7 +72,8 @@ class BuildSettings:
             if len(graph.attributes) != chosen.top_attributes:
                 raise UserError(
                     f"the preset {preset} has {chosen.top_attributes} attributes, this graph {len(graph.attributes)}: "
-                    f"build from the MMKG folder, or import it with --top-attributes {chosen.top_attributes}"
+                    f"it is for the MMKG folder of {chosen.dataset}, or for that imported with --top-attributes "
+                    f"{chosen.top_attributes}"
                 )
             if queries is None:
                 for split, by_type in chosen.queries.items():

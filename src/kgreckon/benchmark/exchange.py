@@ -181,7 +181,9 @@ def _import_type(
             easy = {_answer_id(item, numbers, graph) for item in before} & all_answers
             if not all_answers:
                 raise UserError("it has no answer")
-        except (UserError, KeyError, ValueError, TypeError, StopIteration) as error:
+        except KeyError as error:
+            raise UserError(f"{source / queries_file(split)}: {text!r} has no {error!s}") from None
+        except (UserError, ValueError, TypeError, StopIteration) as error:
             raise UserError(f"{source / queries_file(split)}: {text!r} cannot be used: {error!s}") from None
         if easy == all_answers:  # nothing is left to be found
             continue

@@ -9,7 +9,7 @@ from io import TextIOWrapper
 
 from kgreckon.cli import answers, benchmarks, graphs, runs  # noqa: F401  # their commands, in the order of the help
 from kgreckon.cli.app import app
-from kgreckon.errors import UserError
+from kgreckon.errors import UserError, visible
 
 __all__ = ["app", "main"]
 
@@ -24,7 +24,7 @@ def main() -> None:
         finally:
             sys.stdout.flush()  # what cannot be written is told here, and not when the program is gone
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {visible(str(error))}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         sys.stderr.close()

@@ -143,6 +143,7 @@ def reproduce(
     from kgreckon.benchmark import build as build_benchmark
     from kgreckon.benchmark.format import read_json
     from kgreckon.graph import open_graph
+    from kgreckon.graph.readers import is_mmkg_folder
     from kgreckon.reproducing import FailedRunsError, html, markdown, plans_for, report, runs_at_a_time
     from kgreckon.reproducing import reproduce as reproduce_runs
     from kgreckon.terminal.benchmarks import BuildProgress
@@ -151,6 +152,8 @@ def reproduce(
 
     top_attributes = preset_of(preset).top_attributes
     plans = plans_for(preset, models or (), parse_assignments(set_ or ()), seeds, ablation)
+    if not is_mmkg_folder(data):
+        raise UserError(f"{data} is not the MMKG folder of {preset}, with EntityTriples and NumericalTriples")
     graph = open_graph(data, top_attributes)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # its runs stop with it
     made, failure = {}, None

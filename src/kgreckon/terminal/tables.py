@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from kgreckon.errors import visible
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.query.algebra import plain_number
 
@@ -28,15 +31,27 @@ _LEFT = (
 )
 
 
+class _Console(Console):
+    """A console whose text is text: what a name holds neither marks it up nor commands the terminal."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, emoji=False, markup=False, **options)  # `:100:` and `[red]` are in names
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """As usual, with control characters by their codes."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+
 def console() -> Console:
     """The console for results; a pipe gets tables of any width, unbroken."""
-    out = Console(highlight=False, emoji=False, markup=False)  # `:100:` and `[red]` are parts of names
-    return out if out.is_terminal else Console(highlight=False, emoji=False, markup=False, width=_ANY_WIDTH)
+    out = _Console()
+    return out if out.is_terminal else _Console(width=_ANY_WIDTH)
 
 
 def notes() -> Console:
     """The console for progress and remarks."""
-    return Console(stderr=True, highlight=False, emoji=False, markup=False)
+    return _Console(stderr=True)
 
 
 def print_table(out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluate a run's best weights on a split; the result is also written to the run folder, as JSON and CSV."""
     run = run if isinstance(run, Run) else Run.open(run)
+    if not os.access(run.folder, os.W_OK):  # told before the work, not after it
+        raise UserError(f"{run.folder} cannot be written to, and its tables are kept there")
     opened = run.benchmark(benchmark)
     where = device_for(device)
     queries = EvaluationQueries.load(opened, split, where, queries_per_type)

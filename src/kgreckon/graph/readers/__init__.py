@@ -92,5 +92,5 @@ def _read_source(path: Path, kind: Kind | None, builder: GraphBuilder, report: I
 
         if not is_rdf_file(path):
             raise UserError(f"{path}: cannot tell what this file is; known endings are {', '.join(SUFFIXES)}, "
-                            ".nt, .ttl, .nq, .trig, .rdf, .n3, .jsonld, each also with .gz")  # fmt: skip
+                            ".nt, .ttl, .nq, .trig, .rdf, .xml, .n3, .jsonld, .json, each also with .gz")  # fmt: skip
         read_rdf(path, builder, report, labels)

@@ -18,6 +18,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import ask
 from kgreckon.exact.semantics import ExactSemantics
 from kgreckon.graph import GraphBuilder
+from kgreckon.graph.literals import read_date
 from kgreckon.query import GENERAL_TYPES, Batch, NumberSort, interpret, sort_of
 from kgreckon.query.paper import parse
 from kgreckon.server import Limits, Service, serve
@@ -248,6 +249,13 @@ class TestDistributions:
         (found,) = service.ask(query, 5, False, no_pause)["distributions"]
         assert np.isfinite(found["edges"]).all() and np.all(np.diff(np.array(found["edges"]) / 4) >= 0)
         assert sum(found["counts"]) == 3
+
+    def test_a_date_among_the_answers_is_written_as_one(self):
+        builder = GraphBuilder()
+        builder.add_value("Ada", "born", read_date("1815-12-10"), "date")
+        service = Service(Answerer.exact(builder.build()), "exact", Limits())
+        (answer,) = service.ask("(ap,(born),(e,(Ada)))", 5, False, no_pause)["answers"]
+        assert answer["text"] == "1815-12-10" and answer["unit"] == "date"
 
     def test_what_is_denied_is_left_out(self, client):
         below = "(rap,(population),(np,(SmallerThan),(nv,(1000000 persons))))"

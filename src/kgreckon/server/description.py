@@ -119,7 +119,7 @@ def _schemas(limits: Limits) -> dict[str, Schema]:
         },
         "Translation": _object(**translated),
         "Answer": _object(
-            {"value": _NUMBER, "unit": _TEXT, "reasons": _list(_TEXT)} | place,
+            {"value": _NUMBER, "unit": _TEXT, "text": _TEXT, "reasons": _list(_TEXT)} | place,
             id=_COUNT,
             name=_TEXT,
             label=_TEXT,

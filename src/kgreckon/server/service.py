@@ -166,8 +166,9 @@ class Service:
             "score": answer.score,
             "observed": answer.observed,
         }
-        if answer.value is not None:
-            return found | {"value": answer.value, "unit": answer.unit}
+        if answer.value is not None and answer.unit is not None:
+            text = self.names.write_number(Number(answer.value, answer.unit))
+            return found | {"value": answer.value, "unit": answer.unit, "text": text}
         place = self.places.of(answer.id)
         return found if place is None else found | {"latitude": place[0], "longitude": place[1]}
 

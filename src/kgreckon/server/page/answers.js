@@ -5,7 +5,7 @@ import { element, spoken } from "./elements.js";
 import { showEntity } from "./entity.js";
 import { histogram } from "./histogram.js";
 import { showMap } from "./map.js";
-import { counted, measured, percent, withUnit } from "./numerals.js";
+import { counted, measured, percent, stated, withUnit } from "./numerals.js";
 
 const UNLIKELY = 0.001; // a probability that is not worth a line
 const part = (id) => document.getElementById(id);
@@ -63,7 +63,7 @@ function worthShowing(answers, areProbabilities) {
 function item(query, answer, isNumber, whole) {
   const state = answer.observed ? "observed" : "inferred";
   const title = isNumber
-    ? element("span", { class: "name" }, withUnit(answer.value, answer.unit))
+    ? element("span", { class: "name" }, stated(answer))
     : element("button", { type: "button", class: "name", onclick: () => showEntity(answer.name) }, answer.label);
   const filled = element("span", { class: "filled" });
   filled.style.width = `${Math.max(0.5, (100 * answer.score) / whole)}%`;

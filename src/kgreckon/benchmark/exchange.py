@@ -146,15 +146,13 @@ def _check_ids(source: Path, graph: KnowledgeGraph) -> None:
         return
     told = on_disk.read_json(path)
     for sort, names in _ids(graph).items():
-        theirs = told.get(sort, names)
-        if theirs != names:
-            known = theirs if isinstance(theirs, list) else []
-            pairs = enumerate(zip_longest(known, names))
-            number, (there, here) = next(((n, pair) for n, pair in pairs if pair[0] != pair[1]), (0, (theirs, names)))
-            raise UserError(
-                f"{path}: number {number} of the {sort} is {there!r}, but {here!r} in the graph: the queries are of "
-                "another graph"
-            )
+        theirs = told.get(sort)
+        for number, (there, here) in enumerate(zip_longest(theirs if isinstance(theirs, list) else (), names)):
+            if there != here:
+                raise UserError(
+                    f"{path}: number {number} of the {sort} is {there!r}, but {here!r} in the graph: the queries are "
+                    "of another graph"
+                )
 
 
 def _read(path: Path) -> dict[str, dict[str, dict[str, list[Any]]]]:

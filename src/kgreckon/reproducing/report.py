@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import mean
 from typing import Any
 
@@ -67,52 +67,42 @@ def _by_graph(results: Sequence[Result], seed: int) -> dict[str, list[Result]]:
 
 def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
     """One figure of each run on each graph, beside the paper's."""
-    rows = {graph: {name_of(result): result for result in first_seeds(own)} for graph, own in graphs.items()}
-    models = {name: place_of(result) for own in rows.values() for name, result in own.items()}
 
-    def cell(graph: str, model: str) -> str:
-        if model not in rows[graph]:
-            return ""
-        result = rows[graph][model]
+    def told(graph: str, result: Result, _: dict[str, Result]) -> str:
         paper = _best_of_the_paper(graph)[1] if is_reckoner(result) else _paper_row(_paper_key(graph, result))
         return f"{result['entity_targets']['all']['mrr']:.2f} ({paper[0]:.2f})"
 
-    return [
-        Text(
-            "MRR of all queries for entities, and the paper's in brackets; for the reckoner that of the paper's best:"
-        ),
-        Table(
-            ("", *(PRESETS[graph].dataset for graph in graphs)),
-            [[model, *(cell(graph, model) for graph in graphs)] for model in sorted(models, key=models.__getitem__)],
-        ),
-    ]
+    text = "MRR of all queries for entities, and the paper's in brackets; for the reckoner that of the paper's best:"
+    return [Text(text), _at_a_glance(graphs, told)]
 
 
 def _on_another_benchmark(seed: int, graphs: dict[str, list[Result]]) -> list[Block]:
     """One figure of each run on benchmarks with other splits and queries, and what number reasoning gains there."""
-    rows = {
-        graph: {name_of(result): result["entity_targets"]["all"]["mrr"] for result in first_seeds(own)}
-        for graph, own in graphs.items()
-    }
-    models = {name_of(result): place_of(result) for own in graphs.values() for result in first_seeds(own)}
 
-    def cell(graph: str, model: str) -> str:
-        backbone, _, form = model.partition(", ")
-        ours, baseline = rows[graph].get(model), rows[graph].get(f"{backbone}, baseline")
-        if ours is None or baseline is None or form == "baseline":
-            return "" if ours is None else f"{ours:.2f}"
-        return f"{ours:.2f} ({ours - baseline:+.2f})"
+    def told(_: str, result: Result, others: dict[str, Result]) -> str:
+        backbone, _, form = name_of(result).partition(", ")
+        mrr = result["entity_targets"]["all"]["mrr"]
+        baseline = others.get(f"{backbone}, baseline") if form != "baseline" else None
+        return f"{mrr:.2f}" + (f" ({mrr - baseline['entity_targets']['all']['mrr']:+.2f})" if baseline else "")
 
-    return [
-        Text(
-            f"The same on benchmarks built with the seed {seed}, of other splits and other queries, and how far\n"
-            "number reasoning is ahead of its baseline there:"
-        ),
-        Table(
-            ("", *(PRESETS[graph].dataset for graph in graphs)),
-            [[model, *(cell(graph, model) for graph in graphs)] for model in sorted(models, key=models.__getitem__)],
-        ),
-    ]
+    text = (
+        f"The same on benchmarks built with the seed {seed}, of other splits and other queries, and how far\n"
+        "number reasoning is ahead of its baseline there:"
+    )
+    return [Text(text), _at_a_glance(graphs, told)]
+
+
+def _at_a_glance(graphs: dict[str, list[Result]], told: Callable[[str, Result, dict[str, Result]], str]) -> Table:
+    """What is told of each run, and of a graph's others beside it: a line for each model, a column for each graph."""
+    rows = {graph: {name_of(result): result for result in first_seeds(own)} for graph, own in graphs.items()}
+    models = {name: place_of(result) for own in rows.values() for name, result in own.items()}
+    return Table(
+        ("", *(PRESETS[graph].dataset for graph in graphs)),
+        [
+            [model, *(told(graph, own[model], own) if model in own else "" for graph, own in rows.items())]
+            for model in sorted(models, key=models.__getitem__)
+        ],
+    )
 
 
 def _graph(name: str, results: list[Result]) -> list[Block]:

@@ -60,8 +60,7 @@ def train(
     opened = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
     settings = settings or RunSettings()
     _device_of(settings)  # before anything is written
-    if isinstance(settings, RunSettings) and not _has_training_queries(opened):
-        raise UserError(f"{opened.folder} has no training queries")
+    _check_queries(opened, settings)
     run = Run.create(Path(folder), opened, settings)
     return _run_to_the_end(run, opened, progress or TrainingProgress(), resume=False)
 
@@ -69,7 +68,9 @@ def train(
 def resume(folder: str | Path, benchmark: Path | None = None, progress: TrainingProgress | None = None) -> Run:
     """Go on with a run where its last checkpoint stood."""
     run = Run.open(folder)
-    return _run_to_the_end(run, run.benchmark(benchmark), progress or TrainingProgress(), resume=True)
+    opened = run.benchmark(benchmark)
+    _check_queries(opened, run.settings)
+    return _run_to_the_end(run, opened, progress or TrainingProgress(), resume=True)
 
 
 def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: bool) -> Run:
@@ -97,9 +98,13 @@ def _go_on(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: b
     return run
 
 
-def _has_training_queries(benchmark: Benchmark) -> bool:
+def _check_queries(benchmark: Benchmark, settings: Settings) -> None:
+    """Raise a UserError where a neural model has nothing to learn from; the reckoner learns from facts."""
     complete = [name for name in benchmark.types if benchmark.is_complete(Split.TRAIN, name)]
-    return any(benchmark.summary(Split.TRAIN, name)["found"] for name in complete)
+    if isinstance(settings, RunSettings) and not any(
+        benchmark.summary(Split.TRAIN, name)["found"] for name in complete
+    ):
+        raise UserError(f"{benchmark.folder} has no training queries")
 
 
 def _device_of(settings: Settings) -> torch.device:
@@ -136,8 +141,6 @@ class _Trainer:
     def _run(self, resume: bool) -> None:
         settings = self.settings
         queries = training_queries(self.benchmark, self.device)
-        if not queries:
-            raise UserError(f"{self.benchmark.folder} has no training queries")
         per_type = settings.validation_queries
         self.validation = EvaluationQueries.load(self.benchmark, Split.VALID, self.device, per_type)
         generator = torch.Generator().manual_seed(settings.seed)

@@ -261,7 +261,8 @@ def add_rows(
         try:
             if kind is Kind.FACTS or (kind is Kind.TRIPLES and fields[1] not in attributes):
                 builder.add_fact(*fields)
-                tails.look_at(line, *fields)
+                if kind is Kind.FACTS:  # triples have been looked at
+                    tails.look_at(line, *fields)
             elif kind is not Kind.NAMES:
                 number, unit = read_cell(fields[2])
                 report.rounded += is_rounded(fields[2], number)
@@ -278,8 +279,7 @@ def add_rows(
             report.unknown_dates += 1
         except (NotANumberError, UserError) as error:
             report.reject(path, line, str(error))
-    if kind is Kind.FACTS:
-        report.numbers_as_things += tails.all_numbers()
+    report.numbers_as_things += tails.all_numbers()
 
 
 def _guess(rows: list[Row]) -> Kind:

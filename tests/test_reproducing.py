@@ -226,9 +226,21 @@ def test_results_on_another_benchmark_stand_apart_with_what_number_reasoning_gai
     with_it, without = report([*first, *other], "a test"), report(first, "a test")
     added = [block for block in with_it if block not in without]
     assert [block for block in with_it if block in without] == without
-    (table,) = (block for block in added if isinstance(block, Table))
-    assert table.rows == [["gqe, baseline", "10.00"], ["gqe, dice", "10.50 (+0.50)"]]
-    assert any(isinstance(block, Text) and "seed 1" in block.text for block in added)
+    glance, beside_the_paper = (block for block in added if isinstance(block, Table))
+    assert glance.rows == [["gqe, baseline", "10.00"], ["gqe, dice", "10.50 (+0.50)"]]
+    assert [row[:2] for row in beside_the_paper.rows] == [
+        ["gqe, baseline: paper", "11.73"],
+        ["gqe, baseline: ours", "10.00"],
+        ["difference", "-1.73"],
+        ["gqe, dice: paper", "12.15"],
+        ["gqe, dice: ours", "10.50"],
+        ["difference", "-1.65"],
+    ]
+    texts = [block.text for block in added if isinstance(block, Text)]
+    assert sum("seed 1" in text for text in texts) == 2
+    assert (
+        "0 of 2 rows above the paper's (-1.73 to -1.65); 1 of 1 with number reasoning above their baseline" in texts[1]
+    )
 
 
 def test_a_long_learning_curve_is_told_in_few_steps_and_to_its_end():

@@ -44,14 +44,15 @@ def report(results: Sequence[Result], made_by: str, sweeps: Sequence[dict[str, A
     ]
     seeds = sorted({benchmark_seed(result) for result in results})
     graphs, *others = (_by_graph(results, seed) for seed in seeds or [0])
+    again = dict(zip(seeds[1:], others, strict=True))
     if len(graphs) > 1:
         blocks += _overview(graphs)
-    for seed, other in zip(seeds[1:], others, strict=True):
+    for seed, other in again.items():
         blocks += _on_another_benchmark(seed, other)
     if len(graphs) > 1:
         blocks += sweep_overview(sweeps)
     for name, own in graphs.items():
-        blocks += _graph(name, own)
+        blocks += _graph(name, own, {seed: other[name] for seed, other in again.items() if name in other})
         blocks += sweep_blocks([each for each in sweeps if each["benchmark"] == name])
     return blocks
 
@@ -70,26 +71,55 @@ def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
 
     def told(graph: str, result: Result, _: dict[str, Result]) -> str:
         paper = _best_of_the_paper(graph)[1] if is_reckoner(result) else _paper_row(_paper_key(graph, result))
-        return f"{result['entity_targets']['all']['mrr']:.2f} ({paper[0]:.2f})"
+        return f"{_mrr(result):.2f} ({paper[0]:.2f})"
 
     text = "MRR of all queries for entities, and the paper's in brackets; for the reckoner that of the paper's best:"
-    return [Text(text), _at_a_glance(graphs, told)]
+    return [Text(text), _at_a_glance(graphs, told), *_tally(graphs)]
 
 
 def _on_another_benchmark(seed: int, graphs: dict[str, list[Result]]) -> list[Block]:
     """One figure of each run on benchmarks with other splits and queries, and what number reasoning gains there."""
 
     def told(_: str, result: Result, others: dict[str, Result]) -> str:
-        backbone, _, form = name_of(result).partition(", ")
-        mrr = result["entity_targets"]["all"]["mrr"]
-        baseline = others.get(f"{backbone}, baseline") if form != "baseline" else None
-        return f"{mrr:.2f}" + (f" ({mrr - baseline['entity_targets']['all']['mrr']:+.2f})" if baseline else "")
+        baseline = _baseline_of(result, others)
+        return f"{_mrr(result):.2f}" + (f" ({_mrr(result) - _mrr(baseline):+.2f})" if baseline else "")
 
     text = (
         f"The same on benchmarks built with the seed {seed}, of other splits and other queries, and how far\n"
         "number reasoning is ahead of its baseline there:"
     )
-    return [Text(text), _at_a_glance(graphs, told)]
+    return [Text(text), _at_a_glance(graphs, told), *_tally(graphs)]
+
+
+def _tally(graphs: dict[str, list[Result]]) -> list[Block]:
+    """How many rows of the paper's models are above the paper's, and above their baseline."""
+    over_paper, over_baseline = [], []
+    for graph, own in graphs.items():
+        rows = {name_of(result): result for result in first_seeds(own) if not is_reckoner(result)}
+        for result in rows.values():
+            over_paper.append(_mrr(result) - _paper_row(_paper_key(graph, result))[0])
+            if baseline := _baseline_of(result, rows):
+                over_baseline.append(_mrr(result) - _mrr(baseline))
+    told = [
+        f"{sum(margin > 0 for margin in margins)} of {len(margins)} {rows} above {reference}"
+        f" ({min(margins):+.2f} to {max(margins):+.2f})"
+        for margins, rows, reference in (
+            (over_paper, "rows", "the paper's"),
+            (over_baseline, "with number reasoning", "their baseline"),
+        )
+        if margins
+    ]
+    return [Text(f"{'; '.join(told)}.")] if told else []
+
+
+def _mrr(result: Result) -> float:
+    return float(result["entity_targets"]["all"]["mrr"])
+
+
+def _baseline_of(result: Result, others: dict[str, Result]) -> Result | None:
+    """The run of the same backbone with numbers as entities, for one with number reasoning."""
+    backbone, _, form = name_of(result).partition(", ")
+    return others.get(f"{backbone}, baseline") if form not in ("", "baseline") else None
 
 
 def _at_a_glance(graphs: dict[str, list[Result]], told: Callable[[str, Result, dict[str, Result]], str]) -> Table:
@@ -105,9 +135,13 @@ def _at_a_glance(graphs: dict[str, list[Result]], told: Callable[[str, Result, d
     )
 
 
-def _graph(name: str, results: list[Result]) -> list[Block]:
+def _graph(name: str, results: list[Result], again: dict[int, list[Result]]) -> list[Block]:
+    """All about one graph; `again` holds the results on its benchmarks of other seeds."""
     rows = sorted(first_seeds(results), key=place_of)
     blocks: list[Block] = [Heading(PRESETS[name].dataset), *(_rows(name, rows) if rows else ())]
+    for seed, others in again.items():
+        if anew := sorted(first_seeds(others), key=place_of):
+            blocks += [Text(f"Queries for entities on the benchmark with the seed {seed}:"), _entity_table(name, anew)]
     blocks += [*_seeds(results), *_ablation(results), *training_blocks(name, rows)]
     for result in filter(is_reckoner, rows):
         blocks += reckoner_blocks(result)

@@ -191,6 +191,21 @@ class TestRepeatable:
         make(graph, tmp_path / "stopped", queries=200)
         assert same_files(tmp_path / "whole", tmp_path / "stopped")
 
+    def test_another_build_of_the_same_folder_leaves_the_first_alone(self, tmp_path):
+        graph = random_graph(2)
+        make(graph, tmp_path / "alone", queries=100)
+        refused = []
+
+        class Second(Progress):
+            def advance(self, found):
+                if not refused:  # the first has files under way
+                    with pytest.raises(UserError, match="being built by another process") as error:
+                        make(graph, tmp_path / "both", queries=100)
+                    refused.append(error)
+
+        make(graph, tmp_path / "both", queries=100, progress=Second())
+        assert refused and same_files(tmp_path / "alone", tmp_path / "both")
+
     def test_kill_minus_nine_loses_only_what_was_under_way(self, tmp_path):
         graph = random_graph(3)
         graph.save(tmp_path / "graph")

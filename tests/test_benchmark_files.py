@@ -78,6 +78,12 @@ class TestReading:
             assert example.hard and example.words and example.notation.startswith("(i,")
             assert example.as_json(2)["hard_count"] == len(example.hard)
 
+    @pytest.mark.parametrize("content", ["{}", '{"found": "many", "shapes": {}}', '{"found": 3, "shapes": 3}'])
+    def test_a_summary_that_tells_nothing_is_named(self, copy, content):
+        (copy.folder / "test" / "2i" / "summary.json").write_text(content)
+        with pytest.raises(UserError, match=r"summary\.json is damaged"):
+            next(copy.query_sets(Split.TEST, "2i"))
+
 
 class TestStatistics:
     def test_counts_agree_with_the_files(self, made):

@@ -1,5 +1,6 @@
 """The paper's notation, the Python builder and English."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -202,14 +203,23 @@ class TestBuilder:
             which("latitudes", 5)
         with pytest.raises(UserError, match="leads to entities"):
             which("in_country", 5)
+        with pytest.raises(UserError, match="'latitude' is asked of entities"):
+            the("latitude", of=5)
         with pytest.raises(UserError, match="expected a number"):
             which("latitude", None)
         with pytest.raises(UserError, match="cannot be compared"):
             which("latitude", greater_than(the("population", of="Sapporo")))
 
+    def test_numbers_of_numpy_are_numbers(self, graph):
+        which, _ = Builder(graph.vocabulary).words()
+        plain = which("latitude", greater_than(40, times=0.5))
+        for number, times in ((np.int64(40), np.float32(0.5)), (np.float32(40), np.float64(0.5))):
+            assert which("latitude", greater_than(number, times=times)) == plain
+
     @pytest.mark.parametrize(
         "make",
         [
+            lambda: greater_than(1, times="twice"),
             lambda: greater_than(1, times=float("inf")),
             lambda: equal_to(9, plus=float("nan")),
             lambda: equal_to(9, within=-1),

@@ -260,6 +260,13 @@ class TestAttributes:
         assert (np.diff(scale.score(inside)) > 0).all()
         assert np.allclose(scale.number(scale.score(inside)), inside)
 
+    def test_a_scale_of_the_greatest_numbers_stays_finite(self):
+        numbers = np.array([-1.7e308, 2.0, 1.7e308])
+        scale = Scale.of(numbers)
+        assert np.allclose(scale.number(scale.score(numbers)) / 1e308, numbers / 1e308)
+        far = scale.number(np.array([-40.0, 0.3, 40.0]))
+        assert np.isfinite(far).all() and (far == np.unique(far)).all()
+
     def test_values_are_found_from_neighbours_with_honest_intervals(self):
         rng = np.random.default_rng(0)
         builder = GraphBuilder()
@@ -446,6 +453,13 @@ class TestRuns:
         (stopped.folder / "calibration.json").unlink()
         with pytest.raises(UserError, match="resume"):
             load(stopped)
+
+    @pytest.mark.parametrize("content", ['{"forward": "much"}', '{"forwards": 1}', '{"hidden": null}'])
+    def test_a_calibration_that_is_none_is_named(self, run, tmp_path, content):
+        shutil.copytree(run.folder, tmp_path / "run")
+        (tmp_path / "run" / "calibration.json").write_text(content)
+        with pytest.raises(UserError, match="does not fit its settings"):
+            load(tmp_path / "run")
 
 
 class TestPredict:

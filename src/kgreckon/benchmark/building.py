@@ -32,6 +32,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import Numbers, Ragged, answer
 from kgreckon.exact.sets import combine_points
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.locks import held
 from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape
 
 ATTEMPTS = 1 << 15  # walks in a block
@@ -117,7 +118,10 @@ def build(
     progress = progress or Progress()
     benchmark = begin(graph, folder, settings)
     workers = workers or os.cpu_count() or 1
-    with ThreadPoolExecutor(workers) as pool:
+    busy = f"{folder} is being built by another process"
+    with held(folder / on_disk.HEADER, busy), ThreadPoolExecutor(workers) as pool:
+        for leftover in folder.glob("*/.*-new-*"):
+            shutil.rmtree(leftover)
         for split in Split:
             missing = [name for name in settings.types if not benchmark.is_complete(split, name)]
             if missing:
@@ -141,8 +145,6 @@ def begin(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Bench
             if benchmark.header.get(key) != value:
                 what = "another graph" if key == "graph" else f"other settings ({key})"
                 raise UserError(f"{folder} holds a benchmark of {what}: choose another folder, or the same settings")
-        for leftover in folder.glob("*/.*-new-*"):
-            shutil.rmtree(leftover)
         return benchmark
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} already exists and is not a benchmark folder")

@@ -186,7 +186,11 @@ class Benchmark:
 
     def summary(self, split: Split, name: str) -> dict[str, Any]:
         """How many queries of a split and type were wanted and found, by shape."""
-        return read_json(self.folder / split.label / name / SUMMARY)
+        path = self.folder / split.label / name / SUMMARY
+        found = read_json(path)
+        if not isinstance(found.get("found"), int) or not isinstance(found.get("shapes"), dict):
+            raise UserError(f"{path} is damaged: it does not tell how many queries of each shape were found")
+        return found
 
     def query_sets(self, split: Split, name: str) -> Iterator[QuerySet]:
         """The queries of a split and general type, by shape."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import (
@@ -97,10 +98,10 @@ def _condition(order: Order, operand: Operand, times: float, plus: float, within
     return Condition(comparison, operand)
 
 
-def _finite(name: str, number: float) -> float:
+def _finite(name: str, number: Real | float) -> float:
     try:
         found = float(number)
-    except OverflowError:
+    except (OverflowError, TypeError, ValueError):
         found = math.inf
     if not math.isfinite(found):
         raise UserError(f"{name} must be a finite number")
@@ -130,7 +131,7 @@ class Builder:
         relation, attribute = self._named(name)
         query: Query
         if relation is not None:
-            query = Follow(relation ^ 1, self._entities(target, name))
+            query = Follow(relation ^ 1, self._entities(target, f"the relation {name!r} leads to"))
         else:
             assert attribute is not None
             query = HavingValue(attribute, self._numbers(target, self.vocabulary.attribute_unit(attribute)))
@@ -142,10 +143,10 @@ class Builder:
         relation, attribute = self._named(name)
         query: Query
         if relation is not None:
-            query = Follow(relation, self._entities(of, name))
+            query = Follow(relation, self._entities(of, f"{name!r} is asked of"))
         else:
             assert attribute is not None
-            query = ValueOf(attribute, self._entities(of, name))
+            query = ValueOf(attribute, self._entities(of, f"{name!r} is asked of"))
         sort_of(query, self.vocabulary)
         return query
 
@@ -159,12 +160,12 @@ class Builder:
             except UserError as no_attribute:
                 raise UserError(f"{no_relation}; {no_attribute}") from None
 
-    def _entities(self, target: object, name: str) -> Query:
+    def _entities(self, target: object, where: str) -> Query:
         if isinstance(target, str):
             return self.entity(target)
         if isinstance(target, Node):
             return target  # type: ignore[return-value]  # the nodes are exactly the members of Query
-        raise UserError(f"the relation {name!r} leads to entities: give a name or a query, not {target!r}")
+        raise UserError(f"{where} entities: give a name or a query, not {target!r}")
 
     def _numbers(self, target: object, unit: str) -> Query:
         match target:
@@ -175,7 +176,7 @@ class Builder:
                 return Not(below[0]) if join is Not else join(below)  # type: ignore[arg-type]  # And and Or take a tuple
             case str():
                 return self.vocabulary.read_number(target, unit)
-            case int() | float():
+            case Real():
                 return Number(_finite("a number", target), unit)
             case Node():
                 return target  # type: ignore[return-value]  # the nodes are exactly the members of Query

@@ -52,12 +52,15 @@ class Scale:
 
 @np.errstate(over="ignore")  # beyond the largest numbers there are
 def _extended(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.ndarray:
+    x, knots, values = x / 4, knots / 4, values / 4  # so that numbers at both ends of all there are have a difference
     found = np.interp(x, knots, values)
     tenth = max(1, len(knots) // 10)
     low = (values[tenth] - values[0]) / (knots[tenth] - knots[0])
     high = (values[-1] - values[-1 - tenth]) / (knots[-1] - knots[-1 - tenth])
     found = np.where(x < knots[0], values[0] + low * (x - knots[0]), found)
-    return np.where(x > knots[-1], values[-1] + high * (x - knots[-1]), found)
+    found = np.where(x > knots[-1], values[-1] + high * (x - knots[-1]), found)
+    largest = np.finfo(np.float64).max
+    return (4 * found).clip(-largest, largest)
 
 
 @dataclass(frozen=True)

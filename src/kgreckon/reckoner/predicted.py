@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,6 +48,13 @@ class Calibration:
     def as_json(self) -> dict[str, float]:
         """The same as plain data."""
         return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Calibration:
+        """The way back; a TypeError where the data is none."""
+        if not all(isinstance(number, int | float) for number in data.values()):
+            raise TypeError("a calibration holds numbers")
+        return Calibration(**data)
 
 
 @dataclass(frozen=True)

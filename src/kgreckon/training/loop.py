@@ -16,10 +16,11 @@ from torch import Tensor
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
+from kgreckon.locks import held
 from kgreckon.training.data import model_for, training_queries
 from kgreckon.training.evaluating import device_for, float32_products
 from kgreckon.training.reckoning import is_trained, train_reckoner
-from kgreckon.training.run_folder import BEST, LAST, Run, restore_state, state_tensors
+from kgreckon.training.run_folder import BEST, HEADER, LAST, Run, restore_state, state_tensors
 from kgreckon.training.settings import RunSettings, Settings
 from kgreckon.training.steps import Steps, type_of_step
 from kgreckon.version import __version__
@@ -74,7 +75,7 @@ def resume(folder: str | Path, benchmark: Path | None = None, progress: Training
 
 
 def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: bool) -> Run:
-    with run.held():
+    with held(run.folder / HEADER, f"{run.folder} is being trained by another process"):
         return _go_on(run, benchmark, progress, resume)
 
 

@@ -78,15 +78,15 @@ def train_reckoner(run: Run, benchmark: Benchmark, device: torch.device, progres
     queries = EvaluationQueries.load(benchmark, Split.VALID, device, settings.validation_queries, settings.seed)
     step = settings.epochs * training.steps_per_epoch
     inference = Inference(numbers=benchmark.numbers, heads=settings.heads)
-    tried = 0
+    what, tried = "calibrating" if settings.calibrate else "validating", 0
 
     def record(line: dict[str, Any]) -> None:
         nonlocal tried
         tried += 1
         run.record({"step": step, "calibration": line})
-        progress.stage(f"calibrating, {tried} tried, validation MRR {line['validation_mrr']:.2f}")
+        progress.stage(f"{what}, {tried} tried, validation MRR {line['validation_mrr']:.2f}")
 
-    progress.stage("calibrating" if settings.calibrate else "validating")
+    progress.stage(what)
     steps = STEPS if settings.calibrate else ()
     facts, mrr = fit_calibration(facts, inference, queries, AT_ONCE[device.type], record, steps)
     run.record({"step": step, "validation_mrr": mrr})
@@ -107,7 +107,7 @@ def load_reckoner(run: Run, benchmark: Benchmark, device: torch.device, known: S
     tensors = run.tensors(BEST, device)
     observed = ObservedFacts.of(benchmark.graphs.at(known), device)
     try:
-        calibration = Calibration(**read_json(run.folder / CALIBRATION))
+        calibration = Calibration.from_json(read_json(run.folder / CALIBRATION))
         scorer = _new_scorer(settings, Labels.of(observed))
         scorer.load_state_dict(
             {name.removeprefix("scorer."): tensor for name, tensor in tensors.items() if name.startswith("scorer.")}

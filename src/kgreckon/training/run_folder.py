@@ -8,8 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +25,6 @@ from kgreckon.errors import UserError
 from kgreckon.models import QueryModel
 from kgreckon.training.data import model_for
 from kgreckon.training.settings import RunSettings, Settings, settings_as_json, settings_from_json
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]
 
 HEADER = "run.json"
 FORMAT = "kgreckon-run"
@@ -97,19 +90,6 @@ class Run:
             return Run(folder, header, settings_from_json(settings))
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise UserError(f"{folder / HEADER} does not hold the settings of a run: {error}") from None
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Let no other process train the run at the same time; however this one ends, it lets go."""
-        with (self.folder / HEADER).open("rb") as file:
-            try:
-                if fcntl is not None:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UserError(f"{self.folder} is being trained by another process") from None
-            except OSError:
-                pass  # a file system without locks
-            yield
 
     def benchmark(self, place: Path | None = None) -> Benchmark:
         """The benchmark that the run was trained on, at its old place or where it is now."""

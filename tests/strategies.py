@@ -7,7 +7,7 @@ from kgreckon.query import SEVEN, And, Compare, Comparison, Entity, Follow, Havi
 
 # Few numbers, close together and around zero, so that comparisons meet ties, signs and the edges of the tolerance.
 NUMBERS = st.sampled_from([-200.0, -100.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.005, 1.01, 2.0, 3.0, 99.5, 100.0, 200.0, 300.0])
-UNITS = {"height": "metres", "depth": "metres", "age": "years"}
+UNITS = {"height": "metres", "depth": "metres", "age": 'years (of "Earth"'}
 
 
 @st.composite

@@ -58,6 +58,24 @@ class TestComparison:
         ignores_tolerance = comparison.order not in (Order.EQUAL, Order.UNEQUAL)
         assert again == comparison or (ignores_tolerance and str(again) == str(comparison))
 
+    @pytest.mark.parametrize(
+        ("text", "read"),
+        {
+            "x>y": Comparison(Order.GREATER),
+            " x  <=  -  y ": Comparison(Order.AT_MOST, factor=-1.0),
+            "x > 2 * y + 3": Comparison(Order.GREATER, factor=2.0, offset=3.0),
+            "x = -1.5e1·y-4 within 0": Comparison(Order.EQUAL, factor=-15.0, offset=-4.0, tolerance=0.0),
+        }.items(),
+    )
+    def test_blanks_do_not_count(self, text, read):
+        assert Comparison.parse(text) == read
+
+    @pytest.mark.parametrize("text", ["x ={}z", "x = 1{}*{}z", "x = y{}+{}z", "x = y{}within{}z", "x{}z"])
+    def test_many_blanks_take_no_time(self, text):
+        """Were there two ways to match a run of blanks, this would take days."""
+        with pytest.raises(UserError, match="unknown comparison"):
+            Comparison.parse(text.format(*[" " * 30_000] * 2))
+
     @pytest.mark.parametrize("text", ["", "Bigger", "x > z", "x >> 2y", "y > x", "x > 2y + ", "x > nan y"])
     def test_what_is_no_comparison_is_an_error(self, text):
         with pytest.raises(UserError, match="unknown comparison"):

@@ -191,6 +191,20 @@ class TestRepeatable:
         make(graph, tmp_path / "stopped", queries=200)
         assert same_files(tmp_path / "whole", tmp_path / "stopped")
 
+    def test_a_graph_with_other_names_or_units_is_another_graph(self, tmp_path):
+        def named(thing, unit):
+            builder = GraphBuilder()
+            for number in range(8):
+                builder.add_fact(f"{thing}{number}", "near", f"{thing}{(3 * number + 1) % 8}")
+                builder.add_value(f"{thing}{number}", "size", float(number), unit)
+            return builder.build()
+
+        make(named("a", "metres"), tmp_path / "b", queries=5)
+        make(named("a", "metres"), tmp_path / "b", queries=5)
+        for other in (named("c", "metres"), named("a", "feet")):
+            with pytest.raises(UserError, match="another graph"):
+                make(other, tmp_path / "b", queries=5)
+
     def test_another_build_of_the_same_folder_leaves_the_first_alone(self, tmp_path):
         graph = random_graph(2)
         make(graph, tmp_path / "alone", queries=100)

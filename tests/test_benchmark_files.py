@@ -17,6 +17,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import Numbers
 from kgreckon.graph.storage import read_table, save_graph, write_table
 from kgreckon.query import GENERAL_TYPES, Shape, specific_shapes
+from kgreckon.training.run_folder import benchmark_hash
 from random_graph import random_graph
 
 TYPES = {**GENERAL_TYPES, "2in": Shape.parse("(i,(p,(e)),(n,(p,(e))))")}
@@ -134,6 +135,24 @@ class TestExchange:
         (queries,) = again.query_sets(Split.TRAIN, "pi")
         assert queries.batch.ids.tolist() == [[0, 1, 3, 2, 4]] and queries.hard[0].tolist() == [1, 2]
 
+    def test_two_spellings_of_a_type_are_one_and_new_names_are_free(self, made, tmp_path):
+        (tmp_path / "json").mkdir()
+        spellings = {
+            "(i,(p,(p,(e))),(p,(e)))": "(i,(rp,(0),(rp,(1),(e,(3)))),(rp,(2),(e,(4))))",
+            "(i,(p,(e)),(p,(p,(e))))": "(i,(rp,(2),(e,(5))),(rp,(0),(rp,(1),(e,(3)))))",
+            "(p,(p,(p,(e))))": "(rp,(0),(rp,(0),(rp,(0),(e,(1)))))",
+        }
+        data = {kind: {query: {"train_answers": ["1"]}} for kind, query in spellings.items()}
+        for split in Split:
+            text = json.dumps(data if split is Split.TRAIN else {})
+            (tmp_path / "json" / f"{split.label}_queries.json").write_text(text)
+        again = import_queries(tmp_path / "json", made, tmp_path / "again")
+        assert again.summary(Split.TRAIN, "pi")["found"] == 2
+        assert again.header["queries"]["train"] == {"pi": 2, "type0": 1}
+        (tmp_path / "json" / "train_queries.json").write_text(json.dumps(data).replace('"1"', '"2"'))
+        third = import_queries(tmp_path / "json", made, tmp_path / "third")
+        assert benchmark_hash(third) != benchmark_hash(again)  # the same counts, but other answers
+
     @pytest.mark.parametrize(
         "queries",
         [
@@ -147,6 +166,9 @@ class TestExchange:
             {"(xx,(0),(e,(1)))": {"train_answers": ["1"]}},
             {"(rap,(0),(nv,(0,123456.0)))": {"train_answers": ["1"]}},
             {"(rap,(0),(nv,(0)))": {"train_answers": ["1"]}},
+            {"(rap,(0),(nv,(99,1.0)))": {"train_answers": ["1"]}},
+            {"(rap,(0),(nv,(-1,1.0)))": {"train_answers": ["1"]}},
+            {"(ap,(0),(e,(1)))": {"train_answers": [[1.0, 99]]}},
             {"(rp,(0),(nv,(0,1.0)))": {"train_answers": ["1"]}},
             {"(" * 100: {"train_answers": ["1"]}},
             {"(rp,(0),(e,(1)))": ["1"]},

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kgreckon.errors import UserError
@@ -29,7 +29,7 @@ from kgreckon.query import (
 )
 from kgreckon.query.algebra import Not, ValueOf
 from oracle import Oracle
-from strategies import graphs, queries
+from strategies import entity_queries, graphs, number_queries, queries
 
 
 @settings(max_examples=600)
@@ -70,11 +70,22 @@ def test_intersection_and_union_do_not_depend_on_order(data):
 
 
 @given(st.data())
-def test_de_morgan(data):
+def test_what_is_denied_twice_is_said(data):
     graph = data.draw(graphs())
     query = data.draw(queries(graph, 2))
-    one = ask(graph, Not(Not(query)))
-    assert one.tolist() == ask(graph, query).tolist()
+    assert ask(graph, Not(Not(query))).tolist() == ask(graph, query).tolist()
+
+
+@given(st.data(), st.sampled_from([(Or, And), (And, Or)]))
+def test_de_morgan(data, joints):
+    graph = data.draw(graphs())
+    unit = data.draw(st.sampled_from(graph.values.units))
+    some = data.draw(st.sampled_from([entity_queries(graph, 2), number_queries(graph, unit, 2)]))
+    parts = data.draw(st.lists(some, min_size=2, max_size=3))
+    assume(len({sort_of(part, graph.vocabulary) for part in parts}) == 1)  # what is denied is denied of its units
+    joined, denied = joints
+    expected = ask(graph, denied(tuple(Not(part) for part in parts)))
+    assert ask(graph, Not(joined(tuple(parts)))).tolist() == expected.tolist()
 
 
 def test_projection_over_many_entities_of_a_wide_graph():

@@ -185,7 +185,7 @@ class TestQuery2Box:
 
 
 class TestQuery2Particles:
-    @given(st.integers(1, 4), st.integers(0, 50))
+    @given(st.integers(1, 4) | st.sampled_from([256, 300]), st.integers(0, 50))
     def test_the_best_particle_and_its_gradient(self, particles, seed):
         generator = torch.Generator().manual_seed(seed)
         state = torch.randn(3, particles, 5, generator=generator, requires_grad=True)

@@ -322,6 +322,24 @@ class TestRuns:
             found = reckoner.answer(queries_.batch)
             assert ((found >= 0) & (found <= 1)).all()
 
+    def test_entities_that_are_linked_with_all_others_are_learned_from(self, tmp_path):
+        builder = GraphBuilder()
+        for head in range(8):
+            for tail in range(8):
+                if head != tail:
+                    builder.add_fact(f"e{head}", "near", f"e{tail}")
+            builder.add_fact(f"e{head}", "likes", f"e{(head * 3 + 1) % 8}")
+        benchmark = build(builder.build(), tmp_path / "b", BuildSettings.choose(builder.build(), queries=20))
+        whole = ObservedFacts.of(benchmark.graph, CPU)
+        run = train(benchmark, tmp_path / "run", chosen())
+        facts = load_reckoner(run, benchmark, CPU, Split.TEST).facts
+        sums = log_sums(whole, facts.scorer, facts.expectations)
+        assert not (sums.relations == -torch.inf).any()
+        for backward in (0.0, 0.5):
+            told = replace(facts.calibration, forward=1 - backward, backward=backward)
+            likely = facts.recalibrated(told).tails(torch.arange(8)[None], torch.tensor([0]))
+            assert ((likely >= 0) & (likely <= 1)).all()
+
     def test_a_stopped_run_goes_on_to_the_same_end(self, small, run, tmp_path):
         stopped = train(small, tmp_path / "run", chosen(epochs=2))
         for name in ("best.safetensors", "calibration.json"):
@@ -443,6 +461,8 @@ class TestRuns:
     def test_settings_that_cannot_be_meant_are_refused(self):
         with pytest.raises(UserError, match=r"rank must be at least 1"):
             chosen(rank=0)
+        with pytest.raises(UserError, match=r"seed must be below 2\^32"):
+            chosen(seed=2**32)
         with pytest.raises(UserError, match="ranks"):
             chosen(ranks=3)
         with pytest.raises(UserError, match="complex"):

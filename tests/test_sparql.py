@@ -298,6 +298,16 @@ class TestReading:
             assert answers(graph, query) == {"b"}
             assert parse(write(query, graph.vocabulary), graph.vocabulary).query == query
 
+    def test_a_test_of_what_a_variable_is_anyway_adds_nothing(self, world_graph):
+        vocabulary = world_graph.vocabulary
+        for pattern, tests in {
+            "?x :in_country :Japan": ("isIRI(?x)", "!isLiteral(?x)", "!isNumeric(?x)"),
+            ":Japan :population ?x": ("isNumeric(?x)", "isLiteral(?x)", "!isIRI(?x)"),
+        }.items():
+            plain = parse(f"SELECT ?x {{ {pattern} }}", vocabulary)
+            for test in tests:
+                assert parse(f"SELECT ?x {{ {pattern} FILTER({test}) }}", vocabulary) == plain
+
     def test_a_number_without_a_unit_is_refused(self, world_graph):
         with pytest.raises(UserError, match="needs a unit"):
             parse("SELECT ?x { VALUES ?x { 5 } }", world_graph.vocabulary)
@@ -368,6 +378,15 @@ class TestReading:
             ("SELECT ?x { ?x :latitude 1e999 }", "not a finite number"),
             ("SELECT ?x { ?x :borders ?y FILTER(?y > 3) }", r"\?y is an entity: only numbers are compared"),
             ("SELECT ?x { ?x :latitude ?a . ?y :population ?b FILTER(?a > ?b) }", "cannot be compared"),
+            ("SELECT ?x { ?x :in_country :Japan FILTER(isNumeric(?x)) }", r"\?x is asked to be a number and .* entity"),
+            ("SELECT ?p { :Japan :population ?p FILTER(isIRI(?p)) }", r"\?p is asked to be a number and .* entity"),
+            ("SELECT ?p { :Japan :population ?p FILTER(!isNumeric(?p)) }", r"\?p is asked to be a number"),
+            ("SELECT ?x { { ?x :borders :Spain } FILTER(isLiteral(?x)) }", r"\?x is asked to be a number"),
+            ("SELECT ?x { ?x :borders ?y FILTER(isNumeric(?y)) }", r"\?y is asked to be a number"),
+            (
+                "SELECT ?x { ?x :borders :Spain FILTER NOT EXISTS { ?x :borders :Japan FILTER(isNumeric(?x)) } }",
+                r"\?x is asked to be a number",
+            ),
             ("SELECT ?x {\n ?x :borders\n}", "line [123], at or after column .*syntax error"),
             ("", "syntax error"),
             ("SELECT ?x { ?x :borders " + "x" * 20_000, "at most 20,000 characters"),

@@ -88,12 +88,15 @@ def test_every_model_overfits_a_toy_benchmark(toy, tmp_path, model, numbers):
     assert torch.cat(found).mean() > 0.9
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is nothing to capture without a GPU")
 def test_captured_answers_are_the_models_own(toy):
-    model = model_for(toy, settings().model, torch.Generator().manual_seed(0))
-    captured = CapturedAnswers(model, 16, CPU)
-    for queries in training_queries(toy, CPU):
-        batch = Batch(queries.shape, queries.ids[:5])
-        assert torch.equal(captured(batch), model.answer(batch))
+    device = torch.device("cuda")
+    model = model_for(toy, settings().model, torch.Generator().manual_seed(0)).to(device).eval()
+    captured = CapturedAnswers(model, 16, device)
+    for queries in training_queries(toy, device):
+        for rows in (slice(0, 5), slice(1, 4)):  # captured, then replayed
+            batch = Batch(queries.shape, queries.ids[rows])
+            torch.testing.assert_close(captured(batch), model.answer(batch))
 
 
 class Losses(TrainingProgress):
@@ -122,6 +125,15 @@ def test_a_resumed_run_takes_the_same_steps_as_one_that_was_never_stopped(small,
         assert tensors.keys() == others.keys() and all(torch.equal(tensors[key], others[key]) for key in tensors)
     steps = [record["step"] for record in other.records() if "loss" in record]
     assert steps == list(range(1, 9))
+
+
+def test_what_was_told_before_the_first_checkpoint_is_forgotten_by_whoever_begins_again(small, tmp_path):
+    chosen = settings(steps=6, validate_every=1, checkpoint_every=100)
+    with pytest.raises(KeyboardInterrupt):
+        train(small, tmp_path / "run", chosen, Losses(stop_after=3))
+    records = resume(tmp_path / "run").records()
+    for told in ("loss", "validation_mrr"):
+        assert [record["step"] for record in records if told in record] == list(range(1, 7))
 
 
 def test_answers_are_drawn_evenly():

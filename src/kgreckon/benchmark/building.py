@@ -7,6 +7,7 @@ workers, and each split and type is written on its own, so a build that was stop
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -159,12 +160,15 @@ def begin(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Bench
 
 
 def _fingerprint(graph: KnowledgeGraph) -> str:
-    """A hash of all facts and values."""
+    """A hash of all facts, values and names."""
     digest = hashlib.blake2b(digest_size=16)
     for triples in (graph.facts, graph.attribute_facts):
         for column in (triples.sources, triples.labels, triples.targets):
             digest.update(np.ascontiguousarray(column).tobytes())
-    digest.update(np.ascontiguousarray(graph.values.numbers).tobytes())
+    for column in (graph.values.numbers, graph.values.unit_starts, graph.attribute_units):
+        digest.update(np.ascontiguousarray(column).tobytes())
+    names = [symbols.names.to_pylist() for symbols in (graph.entities, graph.relations, graph.attributes)]
+    digest.update(json.dumps([*names, graph.values.units]).encode())
     return digest.hexdigest()
 
 

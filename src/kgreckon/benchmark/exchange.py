@@ -7,6 +7,7 @@ comparison its place in the paper's list of seven. `ids.json` beside the queries
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -121,20 +122,19 @@ def import_queries(source: Path, graphs: Benchmark, folder: Path) -> Benchmark:
     """A benchmark with the graphs of `graphs` and the queries of a folder in the released form."""
     _check_ids(source, graphs.graph)
     by_split = {split: _read(source / queries_file(split)) for split in Split}
-    texts = dict.fromkeys(text for types in by_split.values() for text in types)
-    known = {shape.canonical: name for name, shape in graphs.types.items()}
-    types = {known.get(Shape.parse(text).canonical, f"type{index}"): text for index, text in enumerate(texts)}
+    types = _named(list(dict.fromkeys(shape for found in by_split.values() for shape in found)), graphs.types)
     header = graphs.header | {
-        "types": types,
+        "types": {name: shape.text for name, shape in types.items()},
         "queries": {
-            split.label: {name: len(by_split[split].get(text, {})) for name, text in types.items()} for split in Split
+            split.label: {name: len(by_split[split].get(shape, {})) for name, shape in types.items()} for split in Split
         },
+        "imported": _digest(source),  # so that runs tell benchmarks with other queries apart
     }
     with new_folder(folder) as target:
         on_disk.write_graphs(target, graphs.graphs)
         for split in Split:
-            for name, text in types.items():
-                _import_type(by_split[split].get(text, {}), split, graphs.graph, target / split.label / name, source)
+            for name, shape in types.items():
+                _import_type(by_split[split].get(shape, {}), split, graphs.graph, target / split.label / name, source)
         on_disk.write_json(target / on_disk.HEADER, header)
     return Benchmark.open(folder)
 
@@ -155,15 +155,30 @@ def _check_ids(source: Path, graph: KnowledgeGraph) -> None:
                 )
 
 
-def _read(path: Path) -> dict[str, dict[str, dict[str, list[Any]]]]:
+def _read(path: Path) -> dict[Shape, dict[str, dict[str, list[Any]]]]:
+    """The queries of a file by their general type, however the file writes the type."""
     if not path.is_file():
         raise UserError(f"{path} is missing")
-    data = on_disk.read_json(path)
-    for text, queries in data.items():
-        Shape.parse(text)
+    found: dict[Shape, dict[str, dict[str, list[Any]]]] = {}
+    for text, queries in on_disk.read_json(path).items():
         if not isinstance(queries, dict) or not all(isinstance(answers, dict) for answers in queries.values()):
             raise UserError(f"{path}: the queries of type {text} do not map to their answers")
-    return data
+        found.setdefault(Shape.parse(text).canonical, {}).update(queries)
+    return found
+
+
+def _named(shapes: list[Shape], known: dict[str, Shape]) -> dict[str, Shape]:
+    """A name for each type: that which the benchmark gives it, or one that it gives to none."""
+    names = {shape.canonical: name for name, shape in known.items()}
+    free = (name for name in map("type{}".format, range(len(shapes) + len(known))) if name not in known)
+    return {names[shape] if shape in names else next(free): shape for shape in shapes}
+
+
+def _digest(source: Path) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for split in Split:
+        digest.update((source / queries_file(split)).read_bytes())
+    return digest.hexdigest()
 
 
 def _import_type(
@@ -214,10 +229,7 @@ def _parsed(text: str, graph: KnowledgeGraph) -> tuple[Shape, list[int]]:
     def number(operator: Operator, symbol: str) -> int:
         if operator is Operator.NUMBER:
             unit, value = symbol.split(",")
-            row = graph.values.row_of(float(value), graph.values.units[int(unit)])
-            if row is None:
-                raise UserError(f"the graph has no value {symbol}")
-            return row
+            return _row_of(value, unit, graph)
         found = int(symbol)
         if not 0 <= found < limits[operator]:
             raise UserError(f"{operator.value} {found} is out of range")
@@ -253,13 +265,20 @@ def _parsed(text: str, graph: KnowledgeGraph) -> tuple[Shape, list[int]]:
     return shape, ids
 
 
+def _row_of(value: str | float, unit: str | int, graph: KnowledgeGraph) -> int:
+    """The row of a value in the table of values, given its unit's number."""
+    if not 0 <= int(unit) < len(graph.values.units):
+        raise UserError(f"the graph has no unit {unit}")
+    row = graph.values.row_of(float(value), graph.values.units[int(unit)])
+    if row is None:
+        raise UserError(f"the graph has no value {value} of unit {unit}")
+    return row
+
+
 def _answer_id(item: Any, numbers: bool, graph: KnowledgeGraph) -> int:
     if numbers:
         value, unit = item
-        row = graph.values.row_of(float(value), graph.values.units[int(unit)])
-        if row is None:
-            raise UserError(f"the graph has no value {item}")
-        return row
+        return _row_of(value, unit, graph)
     entity = int(item)
     if not 0 <= entity < len(graph.entities):
         raise UserError(f"the graph has no entity {entity}")

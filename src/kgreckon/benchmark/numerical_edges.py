@@ -27,12 +27,12 @@ def with_numerical_edges(
     quota = edges_per_relation // max(1, len(values.units))
     present = [values_in(graphs.at(split)) for split in Split]
     columns: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
-    for place, unit in enumerate(values.units):
+    for unit in values.units:
         for comparison in range(len(SEVEN)):
             taken = np.zeros(0, dtype=np.int64)  # y and x packed into one number
             for split in Split:
                 rows = _present_rows(values, unit, present[split])
-                drawn = _draw(values, rows, place, comparison, quota - len(taken), taken, rng)
+                drawn = _draw(values, rows, comparison, quota - len(taken), taken, rng)
                 taken = np.concatenate([taken, drawn])
                 y, x = drawn >> 32, drawn & 0xFFFFFFFF
                 columns.append((y, np.full(len(y), comparison), x, np.full(len(y), split, dtype=np.int8)))
@@ -52,7 +52,6 @@ def _present_rows(values: ValueTable, unit: str, present: np.ndarray) -> np.ndar
 def _draw(
     values: ValueTable,
     rows: np.ndarray,
-    unit: int,
     comparison: int,
     wanted: int,
     taken: np.ndarray,

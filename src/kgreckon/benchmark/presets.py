@@ -13,6 +13,7 @@ from kgreckon.errors import unknown_name
 from kgreckon.query import GENERAL_TYPES
 
 Counts = dict[Split, dict[str, int]]
+_BACKBONES = {"GQE": "gqe", "Q2B": "query2box", "Q2P": "query2particles"}  # as the paper writes them
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,19 @@ class Preset:
         """The sizes of the paper's three graphs."""
         rows = {row["split"]: row for row in paper_tables()["graphs"] if row["dataset"] == self.dataset}
         return {split: rows[split.graph_name] for split in Split}
+
+    @property
+    def results(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """What the paper's nine models reach, by backbone and form of numbers: `mrr`, `hits_at_…`, and `by_type`."""
+        overall, by_type = (
+            {
+                (_BACKBONES[row["backbone"]], row["values"]): row
+                for row in paper_tables()[name]
+                if row["dataset"] == self.dataset
+            }
+            for name in ("overall", "by_type")
+        )
+        return {model: {**row, "by_type": by_type[model]["mrr"]} for model, row in overall.items()}
 
 
 PRESETS = {

@@ -43,7 +43,7 @@ class _BestParticle(torch.autograd.Function):
         aligned = _aligned(points)
         scores = (states.flatten(0, 1) @ aligned.T).view(*states.shape[:2], -1)
         best, which = scores.max(dim=1)
-        ctx.save_for_backward(states, aligned, which.to(torch.uint8))
+        ctx.save_for_backward(states, aligned, which.to(torch.uint8 if states.shape[1] <= 256 else torch.int16))
         ctx.count = len(points)
         return best[:, : len(points)]
 

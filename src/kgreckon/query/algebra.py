@@ -106,8 +106,9 @@ class Comparison:
 
 
 _FLOAT = r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
-_LINEAR = re.compile(
-    rf"x\s*(<=|>=|!=|<|>|=)\s*(-?(?:{_FLOAT})?)\s*[*·]?\s*y(?:\s*([-+])\s*({_FLOAT}))?(?:\s+within\s+({_FLOAT}))?"
+_LINEAR = re.compile(  # blanks go with the sign before them: two ways to match a run of them would take cubic time
+    rf"x\s*(<=|>=|!=|<|>|=)\s*(?:(-?{_FLOAT}|-)\s*)?(?:[*·]\s*)?y"
+    rf"(?:\s*([-+])\s*({_FLOAT}))?(?:\s+within\s+({_FLOAT}))?"
 )
 
 # The seven relations of the paper, in its order; a comparison's number in a benchmark is its place here.

@@ -197,7 +197,7 @@ def write(query: Query, vocabulary: Vocabulary, ids: bool = False) -> str:
 
     def number(number: Number) -> str:
         row = vocabulary.values.row_of(number.value, number.unit) if ids else None
-        return f"#{row}" if row is not None else f"{vocabulary.write_number(number)} {number.unit}"
+        return f"#{row}" if row is not None else quote(f"{vocabulary.write_number(number)} {number.unit}")
 
     def text(query: Query) -> str:
         match query:

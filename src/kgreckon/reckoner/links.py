@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -128,7 +128,7 @@ class LinkTraining:
         """How many batches an epoch has."""
         return sum(-(-len(each) // self.batch_size) for each in self.examples)
 
-    def epoch(self, number: int, advance: Callable[[int], None] = lambda count: None) -> float:
+    def epoch(self, number: int) -> float:
         """Learn every example once; returns the mean loss."""
         if self.scorer.nodes.is_cuda and not self._captured:
             self._capture()
@@ -139,7 +139,6 @@ class LinkTraining:
                 self._captured[place].replay()
             else:
                 self._step(place)
-            advance(1)
         return float(self._loss) / max(self.steps_per_epoch, 1)
 
     def _batches(self, number: int) -> Iterator[tuple[int, Tensor]]:

@@ -298,7 +298,7 @@ def log_sums(
 ) -> Normalisers:
     """The normalisers of a scorer and of what rules add to it, with their weight.
 
-    Infinity for relations and heads that are not expected to have hidden tails.
+    Infinity for relations and heads that are not expected to have hidden tails, or have all tails there are.
     """
     labels, graph, size = Labels.of(observed), observed.graph, _ROWS[observed.device.type]
     entities = scorer.nodes[: labels.entities]
@@ -313,7 +313,8 @@ def log_sums(
         row, edge = ragged_ranges(*observed.relations.groups(relation, head))
         scores[row, observed.relations.targets[edge]] = -torch.inf
         scores[torch.nonzero(loops[relation] == 0).T[0], head[loops[relation] == 0]] = -torch.inf
-        found[relation, head] = scores.logsumexp(dim=1)
+        sums = scores.logsumexp(dim=1)
+        found[relation, head] = sums.masked_fill(sums == -torch.inf, torch.inf)  # no tail is left to be hidden
     values = torch.zeros(labels.attributes, labels.values, device=observed.device)
     for attribute in range(labels.attributes):
         unit = int(graph.attribute_units[attribute])

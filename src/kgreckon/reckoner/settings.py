@@ -38,6 +38,8 @@ class ReckonerSettings:
         for name in ("regularisation", "label_weight", "seed"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name} must not be negative")
+        if self.seed >= 2**32:
+            raise UserError("seed must be below 2^32")
         if not 0 < self.learning_rate < 10:
             raise UserError("learning_rate must be above 0 and below 10")
         if self.device not in ("auto", "cpu", "cuda"):

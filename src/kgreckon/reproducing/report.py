@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from statistics import mean
 from typing import Any
 
-from kgreckon.benchmark.presets import PRESETS, paper_tables
+from kgreckon.benchmark.presets import PRESETS
 from kgreckon.models import NUMBER_FORMS
 from kgreckon.query import GENERAL_TYPES
 from kgreckon.reproducing.blocks import Block, Figure, Heading, Table, Text
@@ -24,7 +24,6 @@ from kgreckon.reproducing.rows import (
 )
 from kgreckon.reproducing.training_report import sweep_blocks, sweep_overview, training_blocks
 
-PAPER_NAMES = {"gqe": "GQE", "query2box": "Q2B", "query2particles": "Q2P"}
 HITS = ("mrr", "hits_at_1", "hits_at_3", "hits_at_10")
 _MOST_STEPS = 12  # of a learning curve, in its table
 _COLUMNS = ("", "MRR", "H@1", "H@3", "H@10", *GENERAL_TYPES, "mean")
@@ -70,7 +69,7 @@ def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
     """One figure of each run on each graph, beside the paper's."""
 
     def told(graph: str, result: Result, _: dict[str, Result]) -> str:
-        paper = _best_of_the_paper(graph)[1] if is_reckoner(result) else _paper_row(_paper_key(graph, result))
+        paper = _best_of_the_paper(graph)[1] if is_reckoner(result) else _paper_row(graph, result)
         return f"{_mrr(result):.2f} ({paper[0]:.2f})"
 
     text = "MRR of all queries for entities, and the paper's in brackets; for the reckoner that of the paper's best:"
@@ -97,7 +96,7 @@ def _tally(graphs: dict[str, list[Result]]) -> list[Block]:
     for graph, own in graphs.items():
         rows = {name_of(result): result for result in first_seeds(own) if not is_reckoner(result)}
         for result in rows.values():
-            over_paper.append(_mrr(result) - _paper_row(_paper_key(graph, result))[0])
+            over_paper.append(_mrr(result) - _paper_row(graph, result)[0])
             if baseline := _baseline_of(result, rows):
                 over_baseline.append(_mrr(result) - _mrr(baseline))
     told = [
@@ -178,7 +177,7 @@ def _entity_table(name: str, results: list[Result]) -> Table:
         if is_reckoner(result):
             title, paper = _best_of_the_paper(name)
         else:
-            title, paper = f"{name_of(result)}: paper", _paper_row(_paper_key(name, result))
+            title, paper = f"{name_of(result)}: paper", _paper_row(name, result)
         table = result["entity_targets"]
         ours = _metrics(table["all"], {kind: table["by_type"][kind]["mrr"] for kind in GENERAL_TYPES})
         strong.add(len(rows) + 1)
@@ -195,26 +194,17 @@ def _metrics(overall: dict[str, float], by_type: dict[str, float]) -> list[float
     return [*(overall[metric] for metric in HITS), *types, mean(types)]
 
 
-def _paper_key(name: str, result: Result) -> tuple[str, str, str]:
+def _paper_row(name: str, result: Result) -> list[float]:
     settings = result["settings"]["model"]
-    return PRESETS[name].dataset, PAPER_NAMES[settings["model"]], settings["numbers"]
-
-
-def _paper_row(wanted: tuple[str, str, str]) -> list[float]:
-    overall, by_type = (
-        next(row for row in paper_tables()[table] if (row["dataset"], row["backbone"], row["values"]) == wanted)
-        for table in ("overall", "by_type")
-    )
-    return _metrics(overall, by_type["mrr"])
+    paper = PRESETS[name].results[settings["model"], settings["numbers"]]
+    return _metrics(paper, paper["by_type"])
 
 
 def _best_of_the_paper(name: str) -> tuple[str, list[float]]:
     """The paper's row with the best mean over the types."""
-    rows = [row for row in paper_tables()["by_type"] if row["dataset"] == PRESETS[name].dataset]
-    best = max(rows, key=lambda row: sum(row["mrr"][kind] for kind in GENERAL_TYPES))
-    return f"the paper's best: {best['backbone']}, {best['values']}", _paper_row(
-        (best["dataset"], best["backbone"], best["values"])
-    )
+    rows = {model: _metrics(row, row["by_type"]) for model, row in PRESETS[name].results.items()}
+    best = max(rows, key=lambda model: rows[model][-1])
+    return f"the paper's best: {', '.join(best)}", rows[best]
 
 
 # ------------------------------------------------------------------------------------------------ a closer look

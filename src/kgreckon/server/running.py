@@ -25,14 +25,14 @@ from kgreckon.server.connections import PunctualProtocol
 from kgreckon.server.gate import Gate
 from kgreckon.server.limits import Limits
 from kgreckon.server.service import Service
-from kgreckon.training import Run, RunSettings
+from kgreckon.training import Run, RunSettings, is_run_folder
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 def open_service(place: str | Path, limits: Limits, benchmark: Path | None = None) -> Service:
     """The service of a run folder, whose benchmark may have moved, or of a graph, which has exact answers only."""
-    if (Path(place) / "run.json").is_file():
+    if is_run_folder(Path(place)):
         run = Run.open(place)
         answerer = _bounded(Answerer.open(run, benchmark, "cpu"), limits.heads)
         return Service(answerer, _model_name(run), limits)

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from kgreckon.benchmark.format import read_json
-from kgreckon.benchmark.presets import PRESETS, paper_tables
+from kgreckon.benchmark.presets import PRESETS
 from kgreckon.errors import UserError
 from kgreckon.training.run_folder import Run
 from kgreckon.training.settings import RunSettings
-
-_PAPER_NAMES = {"gqe": "GQE", "query2box": "Q2B", "query2particles": "Q2P"}
 
 
 @dataclass(frozen=True)
@@ -70,15 +68,12 @@ def _row(name: str, table: dict[str, Any]) -> Row:
 def paper_row(run: Run) -> Row | None:
     """The paper's numbers for the run's model, numbers and benchmark."""
     preset = PRESETS.get(run.header.get("preset") or "")
-    if preset is None or not isinstance(run.settings, RunSettings) or run.settings.model.model not in _PAPER_NAMES:
+    if preset is None or not isinstance(run.settings, RunSettings):
         return None
     settings = run.settings.model
-    wanted = (preset.dataset, _PAPER_NAMES[settings.model], settings.numbers)
-    tables = paper_tables()
-    overall, by_type = (
-        next(row for row in tables[name] if (row["dataset"], row["backbone"], row["values"]) == wanted)
-        for name in ("overall", "by_type")
-    )
-    hits = [overall[f"hits_at_{count}"] for count in (1, 3, 10)]
+    found = preset.results.get((settings.model, settings.numbers))
+    if found is None:
+        return None
+    hits = [found[f"hits_at_{count}"] for count in (1, 3, 10)]
     name = f"paper: {preset.dataset} {settings.model} {settings.numbers}"
-    return Row(name, overall["mrr"], hits[0], hits[1], hits[2], by_type["mrr"])
+    return Row(name, found["mrr"], hits[0], hits[1], hits[2], found["by_type"])

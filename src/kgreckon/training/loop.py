@@ -154,6 +154,7 @@ class _Trainer:
                 counters = _Counters(**restore_state(self.model, self.steps.optimizer, tensors))
             except (RuntimeError, KeyError, TypeError) as error:
                 raise UserError(f"{self.run.folder / LAST} does not fit the run's settings: {error}") from None
+        if resume:
             self.run.forget_after(counters.step)
         self.steps.prepare()
         shares = np.array([len(each) for each in queries], dtype=np.float64)
@@ -232,4 +233,4 @@ def _event_writer(folder: Path, step: int) -> Any:
     """TensorBoard's writer of events; those after the step, which a resumed run takes again, are forgotten."""
     from torch.utils.tensorboard import SummaryWriter
 
-    return SummaryWriter(str(folder / "events"), purge_step=step + 1 if step else None)
+    return SummaryWriter(str(folder / "events"), purge_step=step + 1)

@@ -53,6 +53,8 @@ class TrainingSettings:
         for name in ("negatives", "validate_every", "validation_queries", "seed"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name} must not be negative")
+        if self.seed >= 2**32:
+            raise UserError("seed must be below 2^32")
         if not 0 < self.learning_rate < 10:
             raise UserError("learning_rate must be above 0 and below 10")
         for name in ("operator_rate", "value_weight"):

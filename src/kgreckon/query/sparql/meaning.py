@@ -25,6 +25,7 @@ from kgreckon.query.sparql.elements import (
     Alternative,
     Block,
     Condition,
+    Element,
     Everything,
     Group,
     Inverse,
@@ -140,6 +141,22 @@ class Meaning:
                 return False
         assert_never(term)
 
+    def told_sorts(self, group: Group, variable: Variable) -> Iterator[bool]:
+        """What a group's elements, other than marks, say about the sort of a variable."""
+        for element in group.elements:
+            match element:
+                case Triple(subject, path, object):
+                    assert not isinstance(path, Variable), "variables as predicates are refused before"
+                    ends = self.end_sorts(path, self.sort(subject), self.sort(object))
+                    yield from (sort for end, sort in zip((subject, object), ends, strict=True) if end == variable)
+                case Block(_, groups):
+                    for inner in groups:
+                        yield from self.told_sorts(inner, variable)
+                case Mark():
+                    pass
+                case _:
+                    yield from (sort for own, sort in _sorts_of(element) if own == variable)
+
     # -------------------------------------------------------------------------------------------------- everything
 
     def all_entities(self) -> Part:
@@ -232,24 +249,28 @@ def attributes_in(vocabulary: Vocabulary, unit: str) -> Iterator[int]:
 def _sorts(group: Group) -> Iterator[tuple[Variable, bool]]:
     """What the uses of a variable say about its sort: True for a number, False for an entity."""
     for element in group.elements:
-        match element:
-            case Triple(subject, _, _):
-                if isinstance(subject, Variable):
-                    yield subject, False
-            case Condition():
-                for variable in variables_of(element):
-                    yield variable, True
-            case Mark(variable, number):
-                yield variable, number
-            case Values(variable, terms):
-                if any(isinstance(term, Literal) and term.numeric for term in terms):
-                    yield variable, True
-                elif any(isinstance(term, Iri) for term in terms):
-                    yield variable, False
-            case Same(variable) | Everything(variable):
+        yield from _sorts_of(element)
+
+
+def _sorts_of(element: Element) -> Iterator[tuple[Variable, bool]]:
+    match element:
+        case Triple(subject, _, _):
+            if isinstance(subject, Variable):
+                yield subject, False
+        case Condition():
+            for variable in variables_of(element):
+                yield variable, True
+        case Mark(variable, number):
+            yield variable, number
+        case Values(variable, terms):
+            if any(isinstance(term, Literal) and term.numeric for term in terms):
+                yield variable, True
+            elif any(isinstance(term, Iri) for term in terms):
                 yield variable, False
-            case Block(_, groups):
-                for inner in groups:
-                    yield from _sorts(inner)
-            case _:
-                assert_never(element)
+        case Same(variable) | Everything(variable):
+            yield variable, False
+        case Block(_, groups):
+            for inner in groups:
+                yield from _sorts(inner)
+        case _:
+            assert_never(element)

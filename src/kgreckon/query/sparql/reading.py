@@ -125,6 +125,7 @@ class _Tree:
         self.depth += 1
         if self.depth > 2 * MAX_DEPTH:
             raise _too_deep()
+        self.check_marks(variable, numbers)
         parts: list[Part] = []
         bound = free or (via is not None and isinstance(self.group.elements[via], Triple))
         for place in self.uses[variable]:
@@ -144,6 +145,16 @@ class _Tree:
         if not bound:
             raise UserError(f"{variable} is compared but never bound: say what it is a value of")
         return self.together(variable, parts, numbers, answers)
+
+    def check_marks(self, variable: Variable, numbers: bool | None) -> None:
+        """Refuse a test such as isNumeric(?x) where ?x can only be an entity: no answer would pass it."""
+        elements = self.group.elements
+        marks = [each.number for each in elements if isinstance(each, Mark) and each.variable == variable]
+        if not marks:
+            return
+        told = [*marks, *self.meaning.told_sorts(self.group, variable), *([] if numbers is None else [numbers])]
+        if len(set(told)) > 1:
+            raise UserError(f"{variable} is asked to be a number and to be an entity: nothing is both")
 
     def together(self, variable: Variable, parts: list[Part], numbers: bool | None, answers: bool) -> Part:
         """The intersection of what is said of a variable; all of a unit, or all entities, adds nothing to most."""
@@ -187,7 +198,7 @@ class _Tree:
             case Values(_, terms):
                 return join(Or, [self.value(term) for term in terms])
             case Mark():
-                return None
+                return None  # it only tells sorts, and `check_marks` has looked at them
             case Everything():
                 return meaning.all_entities()
             case Block(kind, groups):

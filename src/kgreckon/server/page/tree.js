@@ -67,7 +67,7 @@ function writtenNumber({ value, label, unit }) {
 
 const SIZE = String.raw`(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`;
 const FORMULA = new RegExp(
-  String.raw`^x\s*(<=|>=|!=|<|>|=)\s*-?(${SIZE})?\s*[*·]?\s*y(\s*[-+]\s*${SIZE})?(\s+within\s+${SIZE})?$`,
+  String.raw`^x\s*(<=|>=|!=|<|>|=)\s*((-?${SIZE}|-)\s*)?([*·]\s*)?y(\s*[-+]\s*${SIZE})?(\s+within\s+${SIZE})?$`,
 );
 
 /** What a draft still lacks, in order: `{node, part, words}`, `part` naming the control that would give it. */

@@ -18,7 +18,8 @@ from kgreckon.cli import main
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
 from kgreckon.graph import GraphBuilder
-from kgreckon.query import Batch, Entity, EntitySort
+from kgreckon.query import Batch, Entity, EntitySort, Follow
+from kgreckon.query.algebra import ValueOf
 from kgreckon.query.paper import parse
 from kgreckon.reckoner import Reckoner
 from kgreckon.training import choose_settings, train
@@ -186,6 +187,21 @@ def test_a_wrong_choice_is_an_error(answerer):
         answerer.ask(ENTITIES, 5, "likely")
     with pytest.raises(UserError, match="must not be negative"):
         answerer.ask(ENTITIES, -1)
+
+
+def test_what_is_observed_needs_no_model(neural_run, small):
+    answerer = Answerer.open(neural_run, device="cpu")
+    text = ENTITIES.replace("(nv,(3))", "(nv,(3.0625))")  # which the model has not seen
+    found = answerer.ask(text, 100, "observed")
+    assert {answer.id for answer in found.answers} == set(ask(small.graph, parse(text, small.graph.vocabulary)))
+    with pytest.raises(UserError, match=r"not 3\.0625; ask for observed answers only"):
+        answerer.ask(text, 100)
+
+
+@pytest.mark.parametrize("query", [None, Follow(0, Entity(10**9)), Follow(0, Entity(-1)), ValueOf(500, Entity(0))])
+def test_what_is_no_query_of_the_graph_is_an_error(answerer, query):
+    with pytest.raises(UserError, match=r"not a query|the graph has no (entity|attribute) #"):
+        answerer.ask(query)
 
 
 def test_a_witness_of_a_comparison(small):

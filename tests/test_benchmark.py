@@ -300,3 +300,17 @@ class TestDeadEnds:
             make(random_graph(), tmp_path / "b", preset="fb15k")
         with pytest.raises(UserError, match="unknown preset"):
             make(random_graph(), tmp_path / "b", preset="fb15")
+
+    def test_a_preset_wants_its_graph(self, tmp_path):
+        builder = GraphBuilder()
+        for attribute in range(7):
+            builder.add_fact("a", "near", "b")
+            builder.add_value("a", f"size{attribute}", 1.0, "metres")
+        with pytest.raises(UserError, match="YAGO15k has 122,886 facts, this graph 1: it is not the one"):
+            make(builder.build(), tmp_path / "b", preset="yago15k")
+
+    def test_where_numbers_come_from_may_be_written(self, tmp_path):
+        made = make(random_graph(), tmp_path / "b", queries=20, numbers="sampled")
+        assert made.numbers is Numbers.SAMPLED
+        with pytest.raises(UserError, match="numbers are computed or sampled, not 'some'"):
+            make(random_graph(), tmp_path / "c", numbers="some")

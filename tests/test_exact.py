@@ -88,6 +88,46 @@ def test_de_morgan(data, joints):
     assert ask(graph, Not(joined(tuple(parts)))).tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        Follow(0, Entity(10**9)),
+        Follow(0, Entity(-5)),
+        Entity(1.5),
+        Not(Entity(6)),
+        Follow(999, Entity(0)),
+        Follow(-1, Entity(0)),
+        ValueOf(500, Entity(0)),
+        HavingValue(-1, Number(1.0, "metres")),
+    ],
+)
+def test_ids_that_the_graph_has_not_are_an_error(query):
+    """Compiled code would read past its arrays."""
+    builder = GraphBuilder()
+    for number in range(6):
+        builder.add_fact(f"e{number}", "near", f"e{(number + 1) % 6}")
+        builder.add_value(f"e{number}", "height", float(number), "metres")
+    graph = builder.build()
+    with pytest.raises(UserError, match=r"the graph has no (entity|relation|attribute) #"):
+        ask(graph, query)
+    wrong = {"(rp,(e))": [0, -7], "(rp,(rp,(e)))": [0, 2, 1], "(rap,(nv))": [0, 6], "(np,(nv))": [7, 0]}
+    for shape, row in wrong.items():
+        with pytest.raises(UserError, match=r"an id in column \d \(\w+\) is out of range"):
+            answer(graph, Batch(Shape.parse(shape), np.array([[0] * len(row), row], dtype=np.int32)))
+
+
+def test_where_numbers_come_from_may_be_written():
+    builder = GraphBuilder()
+    builder.add_value("a", "height", 1.0, "metres")
+    graph = builder.build()
+    query = Compare(SEVEN["GreaterThan"], Number(0.0, "metres"))
+    assert ask(graph, query, "computed").tolist() == [0]
+    with pytest.raises(UserError, match="no numerical edges"):
+        ask(graph, query, "sampled")
+    with pytest.raises(UserError, match="computed or sampled, not 'foo'"):
+        ask(graph, query, "foo")
+
+
 def test_projection_over_many_entities_of_a_wide_graph():
     """Unions of many runs, both where the result is dense in the graph and where it is sparse."""
     rng = np.random.default_rng(0)

@@ -146,7 +146,7 @@ reproduce({Numbers.SAMPLED: Benchmark.open(sys.argv[1])}, Path(sys.argv[2]), [pl
                 resume(run)
         finally:
             process.kill()
-    wait_for(lambda: "the last checkpoint is kept" in log.read_text())
+    wait_for(lambda: "stopped" in log.read_text())
     steps = len(Run.open(run).records())
     sleep(1)
     assert len(Run.open(run).records()) == steps
@@ -297,6 +297,8 @@ def test_the_command_writes_a_report_of_what_did_not_fail(small, tmp_path, monke
     command = ["reproduce", "db15k", "--data", "nowhere", "--out", str(tmp_path)]
     with pytest.raises(UserError, match="nowhere is not the MMKG folder of db15k"):
         app(command, standalone_mode=False)
+    with pytest.raises(UserError, match="unknown model 'gqe-dise'; did you mean 'gqe-dice'"):
+        app([*command, "--models", "gqe-dice, query2box,gqe-dise"], standalone_mode=False)
     monkeypatch.setattr("kgreckon.graph.readers.is_mmkg_folder", lambda folder: True)
     for more in ([], [RESULTS / "db15k-gqe-dice.json"]):  # of a call before
         for path in more:

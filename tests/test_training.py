@@ -3,6 +3,10 @@
 import json
 import math
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -12,8 +16,10 @@ from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
 from kgreckon.errors import UserError
 from kgreckon.evaluation import Answers, EvaluationQueries, QueryScores, evaluate_scores, filtered_ranks
 from kgreckon.graph import GraphBuilder
-from kgreckon.models import BACKBONES, NUMBER_FORMS, QueryModel
-from kgreckon.query import GENERAL_TYPES, Batch, Shape
+from kgreckon.models import BACKBONES, NUMBER_FORMS, Backbone, QueryModel, register
+from kgreckon.models.operators import Embedding
+from kgreckon.query import GENERAL_TYPES, Batch, Entity, Follow, Not, Shape
+from kgreckon.reckoner.fuzzy import ids_on
 from kgreckon.training import (
     Run,
     RunSettings,
@@ -26,8 +32,10 @@ from kgreckon.training import (
     train,
     without_effect,
 )
+from kgreckon.training.comparing import compare_runs
 from kgreckon.training.data import DeviceQueries, model_for, training_queries
 from kgreckon.training.inference import CapturedAnswers
+from kgreckon.training.interrupts import WholeSteps
 from kgreckon.training.steps import Steps
 from random_graph import random_graph
 
@@ -64,6 +72,40 @@ def small(tmp_path_factory) -> Benchmark:
 def settings(**changes) -> RunSettings:
     few = {"dimension": 16, "batch_size": 64, "steps": 6, "validation_queries": 20, "particles": 2, "report_every": 1}
     return RunSettings.choose({**few, "checkpoint_every": 2, "validate_every": 0, "device": "cpu", **changes})
+
+
+class MeanPoint(Backbone):
+    """A backbone as docs/training.md shows one, of vectors that may be longer."""
+
+    length = 1
+
+    def __init__(self, geometry):
+        super().__init__(geometry)
+        self.nodes = Embedding(geometry.num_nodes, self.flat_dimension, geometry.generator)
+        self.relations = Embedding(geometry.num_relations, self.flat_dimension, geometry.generator)
+
+    @property
+    def flat_dimension(self):
+        return self.length * self.geometry.dimension
+
+    def node(self, ids):
+        return self.nodes(ids)
+
+    def follow(self, relations, of):
+        return of * self.relations(relations)
+
+    def intersect(self, parts):
+        return torch.stack(parts).mean(0)
+
+    unite = intersect
+
+    def flatten(self, state):
+        return state
+
+    unflatten = flatten
+
+    def scores(self, state, nodes):
+        return state @ self.nodes.weight[nodes].T
 
 
 @pytest.mark.parametrize("numbers", NUMBER_FORMS)
@@ -134,6 +176,99 @@ def test_what_was_told_before_the_first_checkpoint_is_forgotten_by_whoever_begin
     records = resume(tmp_path / "run").records()
     for told in ("loss", "validation_mrr"):
         assert [record["step"] for record in records if told in record] == list(range(1, 7))
+
+
+@pytest.mark.parametrize("moment", ["in a step", "in a report", "in a validation"])
+def test_an_interrupt_keeps_every_step_that_is_whole(small, tmp_path, monkeypatch, moment):
+    chosen = settings(dropout=0.2, steps=9, validate_every=5, report_every=5, checkpoint_every=100)
+    whole = train(small, tmp_path / "whole", chosen)
+    own = {"in a step": Steps.run, "in a report": Run.record, "in a validation": evaluate_scores}[moment]
+    calls = []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == (7 if moment == "in a step" else 1):
+            signal.raise_signal(signal.SIGINT)
+        return own(*arguments)
+
+    place = {"in a step": "Steps.run", "in a report": "Run.record", "in a validation": "evaluate_scores"}[moment]
+    with monkeypatch.context() as patch:
+        patch.setattr(f"kgreckon.training.loop.{place}", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(small, tmp_path / "stopped", chosen)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    kept = json.loads(Run.open(tmp_path / "stopped").tensors("last.safetensors", CPU)["progress"].numpy().tobytes())
+    assert kept["step"] == (7 if moment == "in a step" else 5)
+    resumed = resume(tmp_path / "stopped")
+    for name in ("last.safetensors", "best.safetensors"):
+        tensors, others = whole.tensors(name, CPU), resumed.tensors(name, CPU)
+        assert tensors.keys() == others.keys() and all(torch.equal(tensors[key], others[key]) for key in tensors)
+    for told in ("loss", "validation_mrr"):
+        lines = [[(line["step"], line[told]) for line in run.records() if told in line] for run in (whole, resumed)]
+        assert lines[0] == lines[1]
+
+
+def test_a_second_interrupt_does_not_wait():
+    with WholeSteps() as whole, pytest.raises(KeyboardInterrupt), whole.step():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("the step went on")
+
+
+def test_what_a_scheduler_sends_stops_a_training_that_can_go_on(small, tmp_path):
+    command = [sys.executable, "-m", "kgreckon", "train", str(small.folder), "--out", str(tmp_path / "run")]
+    few = {"dimension": 8, "batch_size": 8, "steps": 10**6, "checkpoint_every": 10**6, "validate_every": 0}
+    given = [word for name, value in {**few, "report_every": 1}.items() for word in ("--set", f"{name}={value}")]
+    with subprocess.Popen([*command, *given], stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "run" / "metrics.jsonl").is_file() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        process.terminate()
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 2 and "stopped; go on with: kgreckon train --resume" in told
+    assert (tmp_path / "run" / "last.safetensors").is_file()
+
+
+def test_a_benchmark_that_is_not_built_to_its_end_leaves_nothing(small, tmp_path):
+    shutil.copytree(small.folder, tmp_path / "b")
+    shutil.rmtree(tmp_path / "b" / "valid" / "2i")
+    for chosen in (settings(), choose_settings({"model": "reckoner", "device": "cpu"})):
+        with pytest.raises(UserError, match="the valid queries of type 2i are not built yet"):
+            train(tmp_path / "b", tmp_path / "run", chosen)
+        assert not (tmp_path / "run").exists()
+
+
+def test_a_backbone_that_another_program_made_known_is_told_so(small, tmp_path, monkeypatch):
+    @register("twice-as-long")
+    class TwiceAsLong(MeanPoint):
+        length = 2
+
+    try:
+        run = train(small, tmp_path / "own", settings(model="twice-as-long", numbers="dice"))
+        evaluate(run)
+        denied = Batch.of([Not(Follow(0, Entity(1)))], small.graph.values)
+        assert load(run).answer(Batch(denied.shape, ids_on(denied, CPU))).isfinite().all()
+        with pytest.raises(UserError, match="the name 'gqe' is taken by kgreckon"):
+            register("gqe")(TwiceAsLong)
+        assert register("twice-as-long")(TwiceAsLong) is TwiceAsLong  # again, as in a notebook
+    finally:
+        BACKBONES.pop("twice-as-long")
+    other = train(small, tmp_path / "gqe", settings(model="gqe"))
+    evaluate(other)
+    assert len(compare_runs([run.folder, other.folder])) == 2
+    with pytest.raises(UserError, match="'twice-as-long', which is not known here"):
+        load(run.folder)
+
+
+def test_evaluations_that_cannot_be_meant_are_refused(small, tmp_path):
+    run = train(small, tmp_path / "run", settings())
+    assert evaluate(run, "valid")["entity_targets"] == evaluate(run, Split.VALID)["entity_targets"]
+    with pytest.raises(UserError, match="must not be negative"):
+        evaluate(run, queries_per_type=-5)
+    with pytest.raises(UserError, match="unknown split 'vald'; did you mean 'valid'"):
+        evaluate(run, "vald")
+    with pytest.raises(UserError, match="unknown device 'tpu0'"):
+        load(run, device="tpu0")
 
 
 def test_answers_are_drawn_evenly():
@@ -466,8 +601,6 @@ class TestCommandLine:
         assert not list(tmp_path.iterdir())
 
     def test_the_papers_row_stands_beside_a_run_on_its_benchmark(self, small, tmp_path):
-        from kgreckon.training.comparing import compare_runs
-
         run = train(small, tmp_path / "run", settings(model="query2particles"))
         header = json.loads((run.folder / "run.json").read_text()) | {"preset": "db15k"}
         (run.folder / "run.json").write_text(json.dumps(header))

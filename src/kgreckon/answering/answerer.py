@@ -167,10 +167,12 @@ class Answerer:
             raise UserError(f"only cannot be {only!r}: choose {' or '.join(Only)}")
         only = None if only is None else Only(only)
         asked, own_limit = self._read(query)
-        return self.best(self.rank(asked), answers_wanted(limit, own_limit), only)
+        return self.best(self.rank(asked, only=only), answers_wanted(limit, own_limit), only)
 
-    def rank(self, query: Query, pause: Pause | None = None) -> Ranking:
-        """The score of every candidate."""
+    def rank(self, query: Query, pause: Pause | None = None, only: Only | None = None) -> Ranking:
+        """The score of every candidate; of what is observed alone a neural model has no say."""
+        if only is Only.OBSERVED and not isinstance(self.model, Reckoner):
+            return self._exact.rank(query, pause)
         sort = sort_of(query, self.graph.vocabulary)
         self.check(query)
         scores = self._scores(Batch.of([query], self.graph.values), pause).float().cpu().numpy()
@@ -188,9 +190,11 @@ class Answerer:
         others = [str(comparison) for comparison in batch.comparisons if comparison not in SEVEN.values()]
         unknown = [*others[:1], *(f"{literal.value:g}" for literal in batch.literals[:1])]
         if unknown:
+            at_all = others and any(literal.value == 0 for literal in batch.literals)  # those up to 0, and those above
             raise UserError(
                 f"this model knows only the comparisons {', '.join(SEVEN)}, and the numbers of its graph: not "
-                f"{', '.join(unknown)}, and not who has a value at all"
+                f"{', '.join(unknown)}{', and not who has a value at all' if at_all else ''}; ask for observed answers "
+                "only, which do without the model"
             )
 
     def best(self, ranking: Ranking, limit: int, only: Only | None = None) -> Answers:

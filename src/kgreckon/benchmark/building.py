@@ -63,7 +63,7 @@ class BuildSettings:
         preset: str | None = None,
     ) -> BuildSettings:
         """The settings for a graph: a preset's counts, or counts that scale with the graph."""
-        types = types or dict(GENERAL_TYPES)
+        types, numbers = types or dict(GENERAL_TYPES), Numbers.of(numbers)
         for name, shape in types.items():
             on_disk.check_type_name(name)
             if not any(operator is Operator.PROJECT for operator in shape.columns):
@@ -76,6 +76,12 @@ class BuildSettings:
                     f"the preset {preset} has {chosen.top_attributes} attributes, this graph {len(graph.attributes)}: "
                     f"it is for the MMKG folder of {chosen.dataset}, or for that imported with --top-attributes "
                     f"{chosen.top_attributes}"
+                )
+            facts = chosen.graphs[Split.TEST]["relation_edges"] // 2
+            if not 0.9 < len(graph.facts) / facts < 1.1:
+                raise UserError(
+                    f"{chosen.dataset} has {facts:,} facts, this graph {len(graph.facts):,}: it is not the one of the "
+                    f"preset {preset}"
                 )
             if queries is None:
                 for split, by_type in chosen.queries.items():

@@ -17,10 +17,10 @@ import pyarrow.ipc
 
 from kgreckon.benchmark.splits import Split, SplitGraph
 from kgreckon.errors import UserError
-from kgreckon.exact import Numbers, Ragged
+from kgreckon.exact import Numbers, Ragged, check_ids
 from kgreckon.graph import KnowledgeGraph, open_graph_folder
 from kgreckon.graph.storage import column_of, is_graph_folder, read_table, write_table
-from kgreckon.query import SEVEN, Batch, Operator, Shape
+from kgreckon.query import Batch, Operator, Shape
 
 HEADER = "benchmark.json"
 FORMAT = "kgreckon-benchmark"
@@ -184,6 +184,11 @@ class Benchmark:
         """Whether the queries of a split and type have been written."""
         return (self.folder / split.label / name / SUMMARY).is_file()
 
+    def check_complete(self, split: Split, name: str) -> None:
+        """Raise a UserError where the queries of a split and type are not there."""
+        if not self.is_complete(split, name):
+            raise UserError(f"{self.folder}: the {split.label} queries of type {name} are not built yet")
+
     def summary(self, split: Split, name: str) -> dict[str, Any]:
         """How many queries of a split and type were wanted and found, by shape."""
         path = self.folder / split.label / name / SUMMARY
@@ -196,8 +201,7 @@ class Benchmark:
         """The queries of a split and general type, by shape."""
         if name not in self.types:
             raise UserError(f"{self.folder} has no queries of type {name!r}; it has {', '.join(self.types)}")
-        if not self.is_complete(split, name):
-            raise UserError(f"{self.folder}: the {split.label} queries of type {name} are not built yet")
+        self.check_complete(split, name)
         for text in self.summary(split, name)["shapes"]:
             shape = Shape.parse(text)
             yield self._query_set(self.folder / split.label / name / file_name(shape), shape)
@@ -213,19 +217,10 @@ class Benchmark:
         return QuerySet(Batch(shape, ids), easy, hard)
 
     def _check_ids(self, path: Path, ids: np.ndarray, shape: Shape) -> None:
-        graph = self.graph
-        limits = {
-            Operator.ENTITY: len(graph.entities),
-            Operator.NUMBER: len(graph.values),
-            Operator.FOLLOW: 2 * len(graph.relations),
-            Operator.VALUE_OF: len(graph.attributes),
-            Operator.HAVING_VALUE: len(graph.attributes),
-            Operator.COMPARE: len(SEVEN),
-        }
-        for column, operator in enumerate(shape.columns):
-            ids_here = ids[:, column]
-            if len(ids_here) and (ids_here.min() < 0 or ids_here.max() >= limits[operator]):
-                raise UserError(f"{path} is damaged: an id in column {column} ({operator.value}) is out of range")
+        try:
+            check_ids(self.graph, Batch(shape, ids))
+        except UserError as error:
+            raise UserError(f"{path} is damaged: {error}") from None
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kgreckon.errors import unknown_name
 from kgreckon.graph import KnowledgeGraph
 
 
@@ -31,6 +32,8 @@ class Split(IntEnum):
     @staticmethod
     def of(text: str) -> Split:
         """The split called `text`."""
+        if text.upper() not in Split.__members__:
+            raise unknown_name("split", text, (split.label for split in Split))
         return Split[text.upper()]
 
 

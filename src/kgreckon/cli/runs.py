@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +29,7 @@ def train(
     """Train a model on a benchmark, or go on with a training that was stopped."""
     from kgreckon.terminal.runs import TrainingBar
     from kgreckon.terminal.tables import notes
-    from kgreckon.training import choose_settings, parse_assignments, preset_settings, without_effect
+    from kgreckon.training import choose_settings, is_run_folder, parse_assignments, preset_settings, without_effect
     from kgreckon.training import resume as resume_run
     from kgreckon.training import train as train_model
 
@@ -38,6 +39,7 @@ def train(
         raise UserError("--benchmark is for --resume, where the run's benchmark moved")
     if resume is None and (benchmark is None or out is None):
         raise UserError("give a benchmark folder and --out RUN, or --resume RUN")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what schedulers send
     with TrainingBar() as bar:
         try:
             if resume is not None:
@@ -53,7 +55,10 @@ def train(
                 run = train_model(benchmark, out, settings, bar)
         except KeyboardInterrupt:
             folder = resume or out
-            raise UserError(f"stopped; go on from the last checkpoint with: kgreckon train --resume {folder}") from None
+            assert folder is not None
+            if not is_run_folder(folder):
+                raise UserError("stopped; nothing was begun") from None
+            raise UserError(f"stopped; go on with: kgreckon train --resume {folder}") from None
     best = run.best()
     if as_json:
         print_json({"folder": str(run.folder), **best})
@@ -118,7 +123,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="The folder for the benchmark, the runs, their results and the report.")],
     models: Annotated[
         list[str] | None,
-        typer.Option(help="Only some: reckoner, a backbone, or one of its forms (gqe-dice); may be repeated."),
+        typer.Option(help="Only some: reckoner, a backbone, or one of its forms (gqe-dice), by commas."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds of each.")] = 1,
     ablation: Annotated[bool, typer.Option(help="Query2Particles with one thing changed at a time, too.")] = False,
@@ -137,8 +142,6 @@ def reproduce(
     ] = None,
 ) -> None:
     """Reproduce the paper's tables on one of its graphs: benchmark, nine models, the reckoner, report."""
-    import signal
-
     from kgreckon.benchmark import BuildSettings, preset_of
     from kgreckon.benchmark import build as build_benchmark
     from kgreckon.benchmark.format import read_json
@@ -151,7 +154,8 @@ def reproduce(
     from kgreckon.training import parse_assignments
 
     top_attributes = preset_of(preset).top_attributes
-    plans = plans_for(preset, models or (), parse_assignments(set_ or ()), seeds, ablation)
+    wanted = [name.strip() for names in models or () for name in names.split(",")]
+    plans = plans_for(preset, wanted, parse_assignments(set_ or ()), seeds, ablation)
     if not is_mmkg_folder(data):
         raise UserError(f"{data} is not the MMKG folder of {preset}, with EntityTriples and NumericalTriples")
     graph = open_graph(data, top_attributes)

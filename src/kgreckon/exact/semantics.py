@@ -16,7 +16,7 @@ from kgreckon.exact import sets as sets_of
 from kgreckon.exact.comparing import compare_intervals, comparison_table
 from kgreckon.exact.ragged import Ragged
 from kgreckon.graph import Adjacency, KnowledgeGraph
-from kgreckon.query import SEVEN, Batch, Comparison, Number, Pause, Query, interpret, sort_of
+from kgreckon.query import SEVEN, Batch, Comparison, Number, Operator, Pause, Query, interpret, sort_of
 
 # Queries are answered this many at a time, which bounds what their intermediate sets may need.
 CHUNK = 2048
@@ -27,6 +27,14 @@ class Numbers(Enum):
 
     COMPUTED = "computed"
     SAMPLED = "sampled"
+
+    @staticmethod
+    def of(numbers: Numbers | str) -> Numbers:
+        """The same, or the one of that name."""
+        try:
+            return Numbers(numbers)
+        except ValueError:
+            raise UserError(f"numbers are computed or sampled, not {numbers!r}") from None
 
 
 @dataclass(frozen=True)
@@ -66,10 +74,10 @@ class ExactSemantics:
         comparisons: tuple[Comparison, ...] = tuple(SEVEN.values()),
         literals: tuple[Number, ...] = (),
     ) -> None:
-        if numbers is Numbers.SAMPLED and graph.compared is None:
-            raise UserError("this graph carries no numerical edges: use computed comparisons")
         self.graph = graph
-        self.mode = numbers
+        self.mode = Numbers.of(numbers)
+        if self.mode is Numbers.SAMPLED and graph.compared is None:
+            raise UserError("this graph carries no numerical edges: use computed comparisons")
         self.num_entities = len(graph.entities)
         self.comparisons = comparisons
         self.comparison_columns = comparison_table(comparisons)
@@ -205,6 +213,22 @@ def _unite_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
     return NumberSets(*sets_of.unite_intervals(*one.parts, *other.parts), units)
 
 
+def check_ids(graph: KnowledgeGraph, batch: Batch) -> None:
+    """Raise a UserError where a batch holds an id that the graph has not: compiled code would read past its arrays."""
+    limits = {
+        Operator.ENTITY: len(graph.entities),
+        Operator.NUMBER: len(graph.values) + len(batch.literals),
+        Operator.FOLLOW: 2 * len(graph.relations),
+        Operator.VALUE_OF: len(graph.attributes),
+        Operator.HAVING_VALUE: len(graph.attributes),
+        Operator.COMPARE: len(batch.comparisons),
+    }
+    for column, operator in enumerate(batch.shape.columns):
+        ids = batch.ids[:, column]
+        if len(ids) and not 0 <= ids.min() <= ids.max() < limits[operator]:
+            raise UserError(f"an id in column {column} ({operator.value}) is out of range")
+
+
 def answer(
     graph: KnowledgeGraph,
     batch: Batch,
@@ -214,6 +238,7 @@ def answer(
     pause: Pause | None = None,
 ) -> Ragged:
     """The exact answers to each query of `batch`: entities, or rows of the value table, in rising order."""
+    check_ids(graph, batch)
     batch.shape.denotes_numbers  # noqa: B018  # raises where the shape cannot be meant
     semantics = ExactSemantics(graph, numbers, batch.comparisons, batch.literals)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from kgreckon.errors import unknown_name
+from kgreckon.errors import UserError, unknown_name
 from kgreckon.models.operators import FeedForward
 
 
@@ -62,8 +62,11 @@ class Backbone(nn.Module, ABC):
         """What any part holds, whatever their order."""
 
     def complement(self, of: Tensor) -> Tensor:  # state -> state
-        """What the set does not hold: a learned map of each of its vectors, for the papers have none."""
-        return self.negation(of)
+        """What the set does not hold: a learned map of its vectors, `dimension` numbers at a time.
+
+        The papers have none. Where it does not suit a geometry, it is to be overridden.
+        """
+        return self.negation(of.reshape(*of.shape[:-1], -1, self.geometry.dimension)).flatten(-2)
 
     @abstractmethod
     def flatten(self, state: Tensor) -> Tensor:  # state -> (b, flat_dimension), or (b, n, flat_dimension) of a set
@@ -82,9 +85,12 @@ BACKBONES: dict[str, type[Backbone]] = {}
 
 
 def register(name: str) -> Callable[[type[Backbone]], type[Backbone]]:
-    """Make a backbone known by name."""
+    """Make a backbone known by name; the same class may be made known again, as a notebook does."""
 
     def add(backbone: type[Backbone]) -> type[Backbone]:
+        known = BACKBONES.get(name, backbone)
+        if (known.__module__, known.__qualname__) != (backbone.__module__, backbone.__qualname__):
+            raise UserError(f"the name {name!r} is taken by {known.__module__}.{known.__qualname__}: choose another")
         BACKBONES[name] = backbone
         return backbone
 

@@ -52,7 +52,6 @@ class ModelSettings:
 
     def check(self) -> None:
         """Raise a UserError where a setting cannot be meant."""
-        backbone(self.model)
         _one_of("numbers", self.numbers, NUMBER_FORMS)
         _one_of("number_scale", self.number_scale, ("log", "rank"))
         _one_of("box_score", self.box_score, ("inner", "l1"))

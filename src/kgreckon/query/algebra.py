@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import reduce
+from numbers import Integral
 from typing import Protocol, TypeAlias, assert_never, cast
 
 from kgreckon.errors import UserError
@@ -263,7 +264,11 @@ Sort: TypeAlias = EntitySort | NumberSort
 
 
 class Units(Protocol):
-    """What the sort of a query depends on: the name and the unit of each attribute."""
+    """What the sort of a query depends on: the name and the unit of each attribute, and which ids there are."""
+
+    def knows(self, kind: str, number: int) -> bool:
+        """Whether `number` is the id of an entity, relation, attribute or value (the kind)."""
+        ...
 
     def attribute_name(self, attribute: int) -> str:
         """The name of `attribute`, for messages."""
@@ -276,18 +281,24 @@ class Units(Protocol):
 
 def sort_of(query: Query, units: Units) -> Sort:
     """The sort of `query`; raises a UserError where it cannot be meant."""
+    if not isinstance(query, Node):
+        raise UserError(f"not a query: {query!r}")
     match query:
-        case Entity():
+        case Entity(entity):
+            _expect_known("entity", entity, units)
             return EntitySort()
         case Number(unit=unit):
             return NumberSort(frozenset([unit]))
-        case Follow(of=of):
+        case Follow(relation, of):
+            _expect_known("relation", relation, units)
             _expect_entities(of, units, "a relation is followed from entities")
             return EntitySort()
         case ValueOf(attribute, of):
+            _expect_known("attribute", attribute, units)
             _expect_entities(of, units, f"the attribute {units.attribute_name(attribute)} is read from entities")
             return NumberSort(frozenset([units.attribute_unit(attribute)]))
         case HavingValue(attribute, of):
+            _expect_known("attribute", attribute, units)
             measured = _expect_numbers(of, units, f"the values of {units.attribute_name(attribute)} are numbers")
             unit = units.attribute_unit(attribute)
             if unit not in measured.units:
@@ -330,6 +341,11 @@ def describe(query: Query, units: Units) -> str:
 
 def _mismatch(one: str, unit: object, other: str, other_unit: object) -> UserError:
     return UserError(f"{one} is measured in {unit}, {other} in {other_unit}: they cannot be compared")
+
+
+def _expect_known(kind: str, number: object, units: Units) -> None:
+    if not isinstance(number, Integral) or not units.knows(kind, int(number)):
+        raise UserError(f"the graph has no {kind} #{number}")
 
 
 def _expect_entities(query: Query, units: Units, reason: str) -> None:

@@ -52,10 +52,6 @@ class Vocabulary(Units, Protocol):
         """The readable name of an attribute."""
         ...
 
-    def knows(self, kind: str, number: int) -> bool:
-        """Whether `number` is the id of an entity, relation, attribute or value (the kind)."""
-        ...
-
     def read_number(self, text: str, unit: str | None) -> Number:
         """The number that `text` writes, in its own unit if it names one, else in `unit`."""
         ...

@@ -24,7 +24,7 @@ def _end_with(parent: int) -> None:
 
 
 def main() -> None:
-    """Train the run or go on with it, then evaluate it; a SIGTERM stops it at its last checkpoint."""
+    """Train the run or go on with it, then evaluate it; a SIGTERM stops it, to go on later."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     job = json.loads(sys.argv[1])
     Thread(target=_end_with, args=(job["parent"],), daemon=True).start()
@@ -36,7 +36,7 @@ def main() -> None:
             run = train(job["benchmark"], folder, choose_settings(job["settings"]))
         evaluate(run, benchmark=Path(job["benchmark"]))
     except KeyboardInterrupt:
-        sys.exit("stopped; the last checkpoint is kept")
+        sys.exit("stopped")
     except UserError as error:
         sys.exit(f"error: {error}")
 

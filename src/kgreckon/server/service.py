@@ -154,7 +154,7 @@ class Service:
 
     def rank(self, query: Query, limit: int, pause: Pause, only: Only | None = None) -> tuple[Ranking, Answers]:
         """All candidates, and the best of them in words."""
-        ranking = self.answerer.rank(query, pause)
+        ranking = self.answerer.rank(query, pause, only)
         pause()
         return ranking, self.answerer.best(ranking, limit, only)
 

@@ -71,8 +71,8 @@ class ReproductionNotes(Progress):
         notes().print(f"{plan.name}: MRR {mrr:.2f} on testing queries for entities")
 
     def stopped(self, plan: Plan) -> None:
-        """A run keeps its last checkpoint."""
-        notes().print(f"{plan.name}: stopped, its last checkpoint is kept")
+        """A run waits for the same command again."""
+        notes().print(f"{plan.name}: stopped; the same command goes on with it")
 
 
 class RankingBar:

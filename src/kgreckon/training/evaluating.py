@@ -41,7 +41,7 @@ def _load(run: Run, benchmark: Benchmark, device: torch.device, known: Split = S
 
 def evaluate(
     run: Run | str | Path,
-    split: Split = Split.TEST,
+    split: Split | str = Split.TEST,
     benchmark: Path | None = None,
     device: str = "auto",
     queries_per_type: int = 0,
@@ -49,6 +49,9 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluate a run's best weights on a split; the result is also written to the run folder, as JSON and CSV."""
     run = run if isinstance(run, Run) else Run.open(run)
+    split = Split.of(split) if isinstance(split, str) else split
+    if queries_per_type < 0:
+        raise UserError("queries_per_type must not be negative")
     if not os.access(run.folder, os.W_OK):  # told before the work, not after it
         raise UserError(f"{run.folder} cannot be written to, and its tables are kept there")
     opened = run.benchmark(benchmark)
@@ -79,9 +82,13 @@ def device_for(name: str) -> torch.device:
     """The device of that name; `auto` is a GPU where there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda" and not torch.cuda.is_available():
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise UserError(f"unknown device {name!r}: choose auto, cpu or cuda") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
         raise UserError("there is no GPU that torch can use here: leave device at auto")
-    return torch.device(name)
+    return device
 
 
 def _write_csv(path: Path, result: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from kgreckon.evaluation import EvaluationQueries, evaluate_scores
 from kgreckon.locks import held
 from kgreckon.training.data import model_for, training_queries
 from kgreckon.training.evaluating import device_for, float32_products
+from kgreckon.training.interrupts import WholeSteps
 from kgreckon.training.reckoning import is_trained, train_reckoner
 from kgreckon.training.run_folder import BEST, HEADER, LAST, Run, restore_state, state_tensors
 from kgreckon.training.settings import RunSettings, Settings
@@ -49,6 +50,13 @@ class _Counters:
     step: int = 0
     best_mrr: float = -1.0
     best_step: int = 0
+    since: int = 0  # steps since the last report
+    total: float = 0.0  # of their losses
+    told: int = -1  # the last step that was reported, validated and saved, where these were due
+
+    def __post_init__(self) -> None:
+        """Checkpoints of before tell of no step that is left half done."""
+        self.told = self.step if self.told < 0 else self.told
 
 
 def train(
@@ -100,10 +108,12 @@ def _go_on(run: Run, benchmark: Benchmark, progress: TrainingProgress, resume: b
 
 
 def _check_queries(benchmark: Benchmark, settings: Settings) -> None:
-    """Raise a UserError where a neural model has nothing to learn from; the reckoner learns from facts."""
-    complete = [name for name in benchmark.types if benchmark.is_complete(Split.TRAIN, name)]
+    """Raise a UserError where queries are not built, or a neural model has none; the reckoner learns from facts."""
+    for split in (Split.TRAIN, Split.VALID):
+        for name in benchmark.types:
+            benchmark.check_complete(split, name)
     if isinstance(settings, RunSettings) and not any(
-        benchmark.summary(Split.TRAIN, name)["found"] for name in complete
+        benchmark.summary(Split.TRAIN, name)["found"] for name in benchmark.types
     ):
         raise UserError(f"{benchmark.folder} has no training queries")
 
@@ -155,58 +165,81 @@ class _Trainer:
             except (RuntimeError, KeyError, TypeError) as error:
                 raise UserError(f"{self.run.folder / LAST} does not fit the run's settings: {error}") from None
         if resume:
-            self.run.forget_after(counters.step)
+            self.run.forget_after(counters.told)
         self.steps.prepare()
         shares = np.array([len(each) for each in queries], dtype=np.float64)
         self._take_steps(counters, shares / shares.sum())
 
     def _take_steps(self, counters: _Counters, shares: np.ndarray) -> None:
+        """Take the steps that are left; when it is interrupted, what stands is kept as a checkpoint."""
         settings = self.settings
         self.progress.begin(counters.step, settings.steps)
-        total = torch.zeros((), device=self.device)
-        since, clock = 0, perf_counter()
-        writer = _event_writer(self.run.folder, counters.step)
-        while counters.step < settings.steps:
-            place = type_of_step(settings.seed, counters.step, shares)
-            if settings.decay:
-                self.steps.set_learning_rate(settings.rate_at(counters.step))
-            self.model.train()
-            total += self.steps.run(place)
-            counters.step += 1
-            since += 1
-            step = counters.step
-            ends = step == settings.steps
-            validates = ends or (settings.validate_every > 0 and step % settings.validate_every == 0)
-            saves = ends or step % settings.checkpoint_every == 0
-            if (validates or saves) and not self._is_finite(total):
-                self._stop_at(step, shares)
-            if step % settings.report_every == 0 or ends:
-                loss = float(total) / since
-                if not math.isfinite(loss):
-                    self._stop_at(step, shares)
-                rate = since * settings.batch_size / (perf_counter() - clock)
-                self.run.record({"step": step, "loss": loss, "queries_per_second": rate})
-                writer.add_scalar("loss", loss, step)
-                self.progress.report(step, loss, rate)
-                total.zero_()
-                since, clock = 0, perf_counter()
-            if validates:
-                self._validate(counters, writer)
-                clock = perf_counter()
-            if saves:
-                self.run.save(LAST, state_tensors(self.model, self.steps.optimizer, vars(counters)))
-                clock = perf_counter() if since == 0 else clock
+        total = torch.tensor(counters.total, device=self.device)
+        self.clock = counters.step, perf_counter()  # since when steps are timed
+        writer = _event_writer(self.run.folder, counters.told)
+        with WholeSteps() as whole:
+            try:
+                while True:
+                    if counters.told < counters.step:
+                        self._tell(counters, total, shares, writer)
+                    if counters.step == settings.steps:
+                        break
+                    with whole.step():
+                        if settings.decay:
+                            self.steps.set_learning_rate(settings.rate_at(counters.step))
+                        self.model.train()
+                        total += self.steps.run(type_of_step(settings.seed, counters.step, shares))
+                        counters.step += 1
+                        counters.since += 1
+            except KeyboardInterrupt:
+                if counters.step and self._is_finite(total):
+                    self._save(counters, total)
+                raise
         writer.close()
+
+    def _tell(self, counters: _Counters, total: Tensor, shares: np.ndarray, writer: Any) -> None:
+        """Report, validate and save after a step, where it is time to."""
+        settings, step = self.settings, counters.step
+        ends = step == settings.steps
+        reports = ends or step % settings.report_every == 0
+        validates = ends or (settings.validate_every > 0 and step % settings.validate_every == 0)
+        saves = ends or step % settings.checkpoint_every == 0
+        if (validates or saves) and not self._is_finite(total):
+            self._stop_at(step, shares)
+        if reports:
+            loss = float(total) / counters.since
+            if not math.isfinite(loss):
+                self._stop_at(step, shares)
+            begun, clock = self.clock
+            rate = (step - begun) * settings.batch_size / (perf_counter() - clock)
+            self.run.record({"step": step, "loss": loss, "queries_per_second": rate})
+            writer.add_scalar("loss", loss, step)
+            self.progress.report(step, loss, rate)
+        if validates:
+            self._validate(counters, writer)
+        counters.told = step
+        if reports:
+            total.zero_()
+            counters.since = 0
+        if saves:
+            self._save(counters, total)
+        if reports or validates:
+            self.clock = step, perf_counter()
+
+    def _save(self, counters: _Counters, total: Tensor) -> None:
+        """Write a checkpoint: everything that the next step depends on."""
+        counters.total = float(total)
+        self.run.save(LAST, state_tensors(self.model, self.steps.optimizer, vars(counters)))
 
     def _validate(self, counters: _Counters, writer: Any) -> None:
         evaluation = evaluate_scores(self.model.answer, self.validation)
         mrr = evaluation.mean_mrr()
         best = mrr > counters.best_mrr
+        if best:
+            self.run.save(BEST, {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()})
+            counters.best_mrr, counters.best_step = mrr, counters.step
         self.run.record({"step": counters.step, "validation_mrr": mrr, "seconds": evaluation.seconds})
         writer.add_scalar("validation MRR", mrr, counters.step)
-        if best:
-            counters.best_mrr, counters.best_step = mrr, counters.step
-            self.run.save(BEST, {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()})
         self.progress.validated(counters.step, mrr, best)
 
     def _is_finite(self, total: Tensor) -> bool:

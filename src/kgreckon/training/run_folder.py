@@ -22,7 +22,7 @@ from kgreckon.benchmark import Benchmark
 from kgreckon.benchmark.format import HEADER as BENCHMARK_HEADER
 from kgreckon.benchmark.format import read_json, write_json
 from kgreckon.errors import UserError
-from kgreckon.models import QueryModel
+from kgreckon.models import BACKBONES, QueryModel
 from kgreckon.training.data import model_for
 from kgreckon.training.settings import RunSettings, Settings, settings_as_json, settings_from_json
 
@@ -105,6 +105,12 @@ class Run:
     def model(self, benchmark: Benchmark, device: torch.device, weights: str = BEST) -> QueryModel:
         """The trained model, ready to answer."""
         assert isinstance(self.settings, RunSettings)
+        name = self.settings.model.model
+        if name not in BACKBONES:
+            raise UserError(
+                f"{self.folder} is a run of the model {name!r}, which is not known here: a program that registers it "
+                "can load the run"
+            )
         model = model_for(benchmark, self.settings.model, torch.Generator())
         tensors = {
             name.removeprefix("model."): tensor

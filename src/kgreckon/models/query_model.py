@@ -52,6 +52,11 @@ class ModelSettings:
 
     def check(self) -> None:
         """Raise a UserError where a setting cannot be meant."""
+        backbone(self.model)
+        self.check_values()
+
+    def check_values(self) -> None:
+        """The same for all but the name of the model."""
         _one_of("numbers", self.numbers, NUMBER_FORMS)
         _one_of("number_scale", self.number_scale, ("log", "rank"))
         _one_of("box_score", self.box_score, ("inner", "l1"))

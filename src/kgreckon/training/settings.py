@@ -90,27 +90,26 @@ class RunSettings:
     @staticmethod
     def from_json(data: dict[str, Any]) -> RunSettings:
         """The settings that a run folder holds."""
-        return RunSettings._of({**_BEFORE, **data.get("model", {}), **data.get("training", {})})
+        settings = RunSettings._of({**_BEFORE, **data.get("model", {}), **data.get("training", {})})
+        settings.model.check_values()  # its backbone may be known to another program only
+        settings.training.check()
+        return settings
 
     @staticmethod
     def choose(values: dict[str, Any]) -> RunSettings:
         """The defaults with some settings changed, by name; text is read as the setting's type."""
         settings = RunSettings._of(values)
-        if settings.model.model not in BACKBONES:
-            raise unknown_name("model", settings.model.model, BACKBONES)
+        settings.check()
         return settings
 
     @staticmethod
     def _of(values: dict[str, Any]) -> RunSettings:
-        """Settings, perhaps of a run whose backbone another program made known."""
         typed = _all_typed(values, ModelSettings, TrainingSettings)
         of_model = {each.name for each in fields(ModelSettings)}
-        settings = RunSettings(
+        return RunSettings(
             ModelSettings(**{name: value for name, value in typed.items() if name in of_model}),
             TrainingSettings(**{name: value for name, value in typed.items() if name not in of_model}),
         )
-        settings.check()
-        return settings
 
 
 Settings = RunSettings | ReckonerSettings

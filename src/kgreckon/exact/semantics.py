@@ -238,8 +238,14 @@ def answer(
     pause: Pause | None = None,
 ) -> Ragged:
     """The exact answers to each query of `batch`: entities, or rows of the value table, in rising order."""
-    check_ids(graph, batch)
     batch.shape.denotes_numbers  # noqa: B018  # raises where the shape cannot be meant
+    check_ids(graph, batch)
+    return _answers(graph, batch, numbers, workers, chunk, pause)
+
+
+def _answers(
+    graph: KnowledgeGraph, batch: Batch, numbers: Numbers, workers: int, chunk: int, pause: Pause | None
+) -> Ragged:
     semantics = ExactSemantics(graph, numbers, batch.comparisons, batch.literals)
 
     def answers(start: int) -> Ragged:
@@ -256,5 +262,5 @@ def ask(
     graph: KnowledgeGraph, query: Query, numbers: Numbers = Numbers.COMPUTED, pause: Pause | None = None
 ) -> np.ndarray:
     """The exact answers to one query: entities, or rows of the value table, in rising order."""
-    sort_of(query, graph.vocabulary)
-    return answer(graph, Batch.of([query], graph.values), numbers, pause=pause)[0]
+    sort_of(query, graph.vocabulary)  # and all ids in it are looked at
+    return _answers(graph, Batch.of([query], graph.values), numbers, 1, CHUNK, pause)[0]

@@ -82,13 +82,16 @@ class GraphVocabulary:
     def knows(self, kind: str, number: int) -> bool:
         """Whether `number` is the id of an entity, relation, attribute or value (the kind)."""
         graph = self.graph
-        sizes = {
-            "entity": len(graph.entities),
-            "relation": 2 * len(graph.relations),
-            "attribute": len(graph.attributes),
-            "value": len(graph.values),
-        }
-        return 0 <= number < sizes[kind]
+        match kind:
+            case "entity":
+                size = len(graph.entities)
+            case "relation":
+                size = 2 * len(graph.relations)
+            case "attribute":
+                size = len(graph.attributes)
+            case _:
+                size = len(graph.values)
+        return 0 <= number < size
 
     def read_number(self, text: str, unit: str | None) -> Number:
         """The number that `text` writes, in its own unit if it names one, else in `unit`."""

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from rich.console import Console
 
+from captured import CapturedAnswers
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
 from kgreckon.models import NUMBER_FORMS, ModelSettings, QueryModel
@@ -27,7 +28,6 @@ from kgreckon.query import Batch
 from kgreckon.terminal.tables import print_table
 from kgreckon.training.data import DeviceQueries, model_for, training_queries
 from kgreckon.training.evaluating import device_for
-from kgreckon.training.inference import CapturedAnswers
 from kgreckon.training.settings import TrainingSettings
 from kgreckon.training.steps import Steps
 

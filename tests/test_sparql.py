@@ -387,6 +387,10 @@ class TestReading:
                 "SELECT ?x { ?x :borders :Spain FILTER NOT EXISTS { ?x :borders :Japan FILTER(isNumeric(?x)) } }",
                 r"\?x is asked to be a number",
             ),
+            (
+                "SELECT ?x { ?x :borders :Spain FILTER(isIRI(?x)) MINUS { ?x ?p :Japan } }",
+                r"a variable as predicate \(\?p\)",
+            ),
             ("SELECT ?x {\n ?x :borders\n}", "line [123], at or after column .*syntax error"),
             ("", "syntax error"),
             ("SELECT ?x { ?x :borders " + "x" * 20_000, "at most 20,000 characters"),

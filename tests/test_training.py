@@ -34,7 +34,6 @@ from kgreckon.training import (
 )
 from kgreckon.training.comparing import compare_runs
 from kgreckon.training.data import DeviceQueries, model_for, training_queries
-from kgreckon.training.inference import CapturedAnswers
 from kgreckon.training.interrupts import WholeSteps
 from kgreckon.training.steps import Steps
 from random_graph import random_graph
@@ -128,17 +127,6 @@ def test_every_model_overfits_a_toy_benchmark(toy, tmp_path, model, numbers):
         ranks = filtered_ranks(scores, none, Answers.of(queries.answers, counts))
         found.append(QueryScores.from_ranks(ranks).realistic[:, 0])
     assert torch.cat(found).mean() > 0.9
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is nothing to capture without a GPU")
-def test_captured_answers_are_the_models_own(toy):
-    device = torch.device("cuda")
-    model = model_for(toy, settings().model, torch.Generator().manual_seed(0)).to(device).eval()
-    captured = CapturedAnswers(model, 16, device)
-    for queries in training_queries(toy, device):
-        for rows in (slice(0, 5), slice(1, 4)):  # captured, then replayed
-            batch = Batch(queries.shape, queries.ids[rows])
-            torch.testing.assert_close(captured(batch), model.answer(batch))
 
 
 class Losses(TrainingProgress):

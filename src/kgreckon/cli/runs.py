@@ -85,8 +85,6 @@ def evaluate(
 
     if split not in ("valid", "test"):
         raise UserError(f"unknown split {split!r}: choose valid or test")
-    if device not in ("auto", "cpu", "cuda"):
-        raise UserError(f"unknown device {device!r}: choose auto, cpu or cuda")
     with RankingBar() as bar:
         result = evaluate_run(run, Split.of(split), benchmark, device, queries, bar.advance)
     if as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,10 +83,9 @@ def device_for(name: str) -> torch.device:
     """The device of that name; `auto` is a GPU where there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise UserError(f"unknown device {name!r}: choose auto, cpu or cuda") from None
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", name):
+        raise UserError(f"unknown device {name!r}: choose auto, cpu or cuda")
+    device = torch.device(name)
     if device.type == "cuda" and not torch.cuda.is_available():
         raise UserError("there is no GPU that torch can use here: leave device at auto")
     return device

@@ -145,15 +145,15 @@ class Meaning:
         """What a group's elements, other than marks, say about the sort of a variable."""
         for element in group.elements:
             match element:
+                case Mark() | Triple(_, Variable(), _):
+                    pass  # a variable as predicate is refused where its group is read
                 case Triple(subject, path, object):
-                    assert not isinstance(path, Variable), "variables as predicates are refused before"
+                    assert not isinstance(path, Variable)
                     ends = self.end_sorts(path, self.sort(subject), self.sort(object))
                     yield from (sort for end, sort in zip((subject, object), ends, strict=True) if end == variable)
                 case Block(_, groups):
                     for inner in groups:
                         yield from self.told_sorts(inner, variable)
-                case Mark():
-                    pass
                 case _:
                     yield from (sort for own, sort in _sorts_of(element) if own == variable)
 

@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgreckon.training import Run
+from kgreckon.runs import Run
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "questions.md"

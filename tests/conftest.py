@@ -40,7 +40,7 @@ def data_folder() -> Path:
 @pytest.fixture(scope="session")
 def world(world_graph):
     """The service of World, with exact answers only."""
-    from kgreckon.answering import Answerer
+    from kgreckon.answers import Answerer
     from kgreckon.server import Limits, Service
 
     return Service(Answerer.exact(world_graph), "exact", Limits())
@@ -57,10 +57,10 @@ def client(world):
 @pytest.fixture(scope="session")
 def reckoner(tmp_path_factory):
     """The service of a small reckoner, which also infers."""
-    from kgreckon.answering import Answerer
+    from kgreckon.answers import Answerer
     from kgreckon.benchmark import BuildSettings, build
+    from kgreckon.runs import choose_settings, train
     from kgreckon.server import Limits, Service
-    from kgreckon.training import choose_settings, train
     from random_graph import random_graph
 
     graph = random_graph()

@@ -9,7 +9,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from kgreckon.server import Gate, Limits, application
-from kgreckon.server.running import config
+from kgreckon.server.serving import config
 
 NORTH = "(i,(rp,(^is_a),(e,(City))),(rap,(latitude),(np,(GreaterThan),(ap,(latitude),(rp,(^in_country),(e,(Japan)))))))"
 POPULATIONS = "(ap,(population),(rp,(^capital_of),(rp,(^on_continent),(e,(South America)))))"

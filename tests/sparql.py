@@ -7,7 +7,7 @@ import pyoxigraph as ox
 
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.query import And, Compare, Entity, Follow, HavingValue, Not, Number, Or, Order, Query, ValueOf, sort_of
-from kgreckon.query.algebra import EntitySort
+from kgreckon.query.algebra import EntitySort, NumberSort
 
 _DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
 
@@ -35,11 +35,18 @@ class Sparql:
     def answers(self, query: Query) -> list[int]:
         """Entities, or rows of the value table, in rising order."""
         sort = sort_of(query, self.graph.vocabulary)
-        found = {solution["x"].value for solution in self.store.query(self.text(query))}
+        solutions = self.store.query(self.text(query))
+        assert isinstance(solutions, ox.QuerySolutions)
+        found = {solution["x"].value for solution in solutions}
         if isinstance(sort, EntitySort):
             return sorted(int(iri.removeprefix("e:")) for iri in found)
         (unit,) = sort.units
-        return sorted(self.graph.values.row_of(float(text), unit) for text in found)
+        return sorted(self.row(float(text), unit) for text in found)
+
+    def row(self, number: float, unit: str) -> int:
+        row = self.graph.values.row_of(number, unit)
+        assert row is not None
+        return row
 
     def text(self, query: Query) -> str:
         fresh = (f"v{index}" for index in count())
@@ -64,7 +71,9 @@ class Sparql:
                 return f"{self.distinct(of, y, fresh)} ?{x} <a:{attribute}> ?{y} ."
             case Compare(comparison, of):
                 y = next(fresh)
-                (unit,) = sort_of(of, self.graph.vocabulary).units
+                sort = sort_of(of, self.graph.vocabulary)
+                assert isinstance(sort, NumberSort)
+                (unit,) = sort.units
                 z = f"({comparison.factor!r}e0 * ?{y} + {comparison.offset!r}e0)"
                 if comparison.order is Order.EQUAL:
                     share = f"{comparison.tolerance!r}e0"

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgreckon.benchmark import Benchmark, BuildSettings, Progress, Split, SplitGraph, build
+from kgreckon.benchmark import Benchmark, BuildProgress, BuildSettings, Split, SplitGraph, build
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
 from kgreckon.benchmark.splits import entities_in, random_splits, values_in
 from kgreckon.errors import UserError
-from kgreckon.exact import Numbers, answer
+from kgreckon.exact import ComparisonMode, answer
 from kgreckon.graph import GraphBuilder
 from kgreckon.query import GENERAL_TYPES, SEVEN, Operator, Shape, general_type
 from random_graph import random_graph
@@ -32,10 +32,10 @@ def make(graph, folder, **choices) -> Benchmark:
     return build(graph, folder, BuildSettings.choose(graph, **choices), workers, progress)
 
 
-@pytest.fixture(scope="module", params=list(Numbers))
+@pytest.fixture(scope="module", params=list(ComparisonMode))
 def benchmark(request, tmp_path_factory) -> Benchmark:
     folder = tmp_path_factory.mktemp("benchmark") / request.param.value
-    return make(random_graph(), folder, types=TYPES, queries=400, numbers=request.param)
+    return make(random_graph(), folder, types=TYPES, queries=400, mode=request.param)
 
 
 def same_files(one: Path, other: Path) -> bool:
@@ -80,6 +80,7 @@ class TestNumericalEdges:
             here = split.at(each)
             present = values_in(here)
             edges = here.comparisons
+            assert edges is not None
             assert len(rows(edges)) == len(edges)
             for y, comparison, x in rows(edges):
                 (number_y, unit_y), (number_x, unit_x) = graph.values.number_at(y), graph.values.number_at(x)
@@ -100,14 +101,14 @@ class TestQueries:
     @pytest.mark.parametrize("split", list(Split))
     @pytest.mark.parametrize("name", TYPES)
     def test_answers_and_rejection_rules(self, benchmark, split, name):
-        graphs_, numbers = benchmark.graphs, benchmark.numbers
+        graphs_, mode = benchmark.graphs, benchmark.mode
         train = graphs_.at(Split.TRAIN)
         entities, values = entities_in(train), values_in(train)
         seen = 0
         for queries in benchmark.query_sets(split, name):
             assert queries.shape == queries.shape.canonical
             assert general_type(queries.shape) == general_type(TYPES[name])
-            on = [answer(graphs_.at(each), queries.batch, numbers) for each in Split]
+            on = [answer(graphs_.at(each), queries.batch, mode) for each in Split]
             seen += len(queries)
             ids = [tuple(row) for row in queries.batch.ids.tolist()]
             assert len(set(ids)) == len(ids), "a query is repeated"
@@ -148,7 +149,7 @@ class TestQueries:
         stated = rows(train.attribute_facts)
         assert found["(ap,(e))"] == len({(e, a) for e, a, _ in stated})
         assert found["(rap,(nv))"] == len({(v, a) for _, a, v in stated})
-        if benchmark.numbers is Numbers.SAMPLED:
+        if benchmark.mode is ComparisonMode.SAMPLED:
             assert found["(np,(nv))"] == len({(y, c) for y, c, _ in rows(train.comparisons)})
 
     def test_as_many_as_asked_for_or_a_clear_count(self, benchmark):
@@ -177,7 +178,7 @@ class TestRepeatable:
         graph = random_graph(2)
         make(graph, tmp_path / "whole", queries=200)
 
-        class Stop(Progress):
+        class Stop(BuildProgress):
             def start(self, split, name, wanted):
                 if (split, name) == (Split.VALID, "2i"):
                     raise KeyboardInterrupt
@@ -208,9 +209,9 @@ class TestRepeatable:
     def test_another_build_of_the_same_folder_leaves_the_first_alone(self, tmp_path):
         graph = random_graph(2)
         make(graph, tmp_path / "alone", queries=100)
-        refused = []
+        refused: list[pytest.ExceptionInfo] = []
 
-        class Second(Progress):
+        class Second(BuildProgress):
             def advance(self, found):
                 if not refused:  # the first has files under way
                     with pytest.raises(UserError, match="being built by another process") as error:
@@ -257,8 +258,8 @@ class TestDeadEnds:
         rng = np.random.default_rng(0)
         for head, tail in rng.integers(0, 30, (200, 2)):
             builder.add_fact(f"e{head}", "r", f"e{tail}")
-        for numbers in Numbers:
-            made = make(builder.build(), tmp_path / numbers.value, queries=100, numbers=numbers)
+        for mode in ComparisonMode:
+            made = make(builder.build(), tmp_path / mode.value, queries=100, mode=mode)
             for name in GENERAL_TYPES:
                 for split in Split:
                     assert all(not queries.shape.touches_numbers for queries in made.query_sets(split, name))
@@ -295,22 +296,22 @@ class TestDeadEnds:
         with pytest.raises(UserError, match="starts from entities"):
             make(random_graph(), tmp_path / "b", types={"wrong": Shape.parse("(rp,(nv))")})
 
-    def test_a_preset_wants_its_number_of_attributes(self, tmp_path):
-        with pytest.raises(UserError, match="the preset fb15k has 15 attributes"):
-            make(random_graph(), tmp_path / "b", preset="fb15k")
-        with pytest.raises(UserError, match="unknown preset"):
-            make(random_graph(), tmp_path / "b", preset="fb15")
+    def test_a_dataset_wants_its_number_of_attributes(self, tmp_path):
+        with pytest.raises(UserError, match="the dataset fb15k has 15 attributes"):
+            make(random_graph(), tmp_path / "b", dataset="fb15k")
+        with pytest.raises(UserError, match="unknown dataset"):
+            make(random_graph(), tmp_path / "b", dataset="fb15")
 
-    def test_a_preset_wants_its_graph(self, tmp_path):
+    def test_a_dataset_wants_its_graph(self, tmp_path):
         builder = GraphBuilder()
         for attribute in range(7):
             builder.add_fact("a", "near", "b")
             builder.add_value("a", f"size{attribute}", 1.0, "metres")
         with pytest.raises(UserError, match="YAGO15k has 122,886 facts, this graph 1: it is not the one"):
-            make(builder.build(), tmp_path / "b", preset="yago15k")
+            make(builder.build(), tmp_path / "b", dataset="yago15k")
 
     def test_where_numbers_come_from_may_be_written(self, tmp_path):
-        made = make(random_graph(), tmp_path / "b", queries=20, numbers="sampled")
-        assert made.numbers is Numbers.SAMPLED
-        with pytest.raises(UserError, match="numbers are computed or sampled, not 'some'"):
-            make(random_graph(), tmp_path / "c", numbers="some")
+        made = make(random_graph(), tmp_path / "b", queries=20, mode="sampled")
+        assert made.mode is ComparisonMode.SAMPLED
+        with pytest.raises(UserError, match="comparisons are computed or sampled, not 'some'"):
+            make(random_graph(), tmp_path / "c", mode="some")

@@ -114,7 +114,7 @@ def test_a_mistake_is_named(graph, wrong, message):
 
 
 def test_depth_and_size_are_bounded(graph):
-    deep = {"op": "entity", "name": "Japan"}
+    deep: dict[str, object] = {"op": "entity", "name": "Japan"}
     for _ in range(10_000):
         deep = {"op": "not", "of": deep}
     with pytest.raises(UserError, match="at most 32 levels"):

@@ -208,10 +208,10 @@ class TestBadSources:
         (tmp_path / "bad.tsv").write_text("a\tr\n")
         assert "already exists" in kgreckon("import", "bad.tsv", "--out", graph).problem
 
-    def test_an_unknown_preset_of_an_mmkg_folder_is_one_line(self, kgreckon, tmp_path):
+    def test_an_unknown_dataset_of_an_mmkg_folder_is_one_line(self, kgreckon, tmp_path):
         for name in ("EntityTriples", "NumericalTriples"):
             (tmp_path / f"{name}.tsv.gz").write_bytes(gzip.compress(b"a\tr\t1\n"))
-        assert "unknown preset 'foo'" in kgreckon("build", tmp_path, "--out", "b", "--preset", "foo").problem
+        assert "unknown dataset 'foo'" in kgreckon("build", tmp_path, "--out", "b", "--dataset", "foo").problem
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
     def test_a_folder_that_may_not_be_written_is_one_line(self, kgreckon, tables, tmp_path):
@@ -327,15 +327,13 @@ class TestAsk:
 
     def test_an_answer_for_programs(self, kgreckon, graph):
         answer = json.loads(kgreckon("ask", graph, IN_JAPAN, "--exact", "--json").out)
-        assert (answer["query"], answer["general_type"], answer["count"]) == (IN_JAPAN, "1p", 2)
+        assert (answer["query"], answer["type"], answer["observed"]) == (IN_JAPAN, "1p", 2)
         assert [row["name"] for row in answer["answers"]] == ["Kyoto", "Tokyo"]
 
     def test_numbers_come_with_their_units(self, kgreckon, graph):
         query = "(ap,(latitude),(rp,(^in),(e,(Japan))))"
-        assert json.loads(kgreckon("ask", graph, query, "--json").out)["answers"] == [
-            {"value": 35.0, "unit": "degrees"},
-            {"value": 35.7, "unit": "degrees"},
-        ]
+        answers = json.loads(kgreckon("ask", graph, query, "--json").out)["answers"]
+        assert [(answer["value"], answer["unit"]) for answer in answers] == [(35.0, "degrees"), (35.7, "degrees")]
         assert "1457-04-08" in kgreckon("ask", graph, "(ap,(founded),(e,(Tokyo)))").out
 
     @pytest.mark.parametrize(
@@ -360,7 +358,7 @@ class TestAsk:
 
     def test_a_limit_cuts_what_is_shown_but_not_what_is_counted(self, kgreckon, graph):
         answer = json.loads(kgreckon("ask", graph, IN_JAPAN, "--limit", 1, "--json").out)
-        assert answer["count"] == 2 and len(answer["answers"]) == 1
+        assert answer["observed"] == 2 and len(answer["answers"]) == 1
         assert "2 answers, the first 1" in kgreckon("ask", graph, IN_JAPAN, "--limit", 1).out
 
     def test_exact_answers_have_all_their_digits(self, kgreckon, tmp_path):
@@ -416,7 +414,7 @@ class TestAsk:
         assert "exact answers only" in kgreckon("ask", graph, IN_JAPAN, "--no-exact").problem
 
     def test_sampled_numbers_need_numerical_edges(self, kgreckon, graph):
-        assert "no numerical edges" in kgreckon("ask", graph, NORTH_OF_KYOTO, "--numbers", "sampled").problem
+        assert "no numerical edges" in kgreckon("ask", graph, NORTH_OF_KYOTO, "--comparisons", "sampled").problem
 
     @pytest.mark.parametrize("name", ["[bold]x[/bold]", ":heart:", "back\\", "x" * 500, "[/]", "東京", "a:100:b"])
     def test_names_are_shown_as_they_are(self, kgreckon, tmp_path, name):
@@ -445,7 +443,7 @@ class TestUse:
             ["stats", "world", "--rows", "0"],
             ["ask", "world"],
             ["ask", "world", IN_JAPAN, "--limit", "0"],
-            ["ask", "world", IN_JAPAN, "--numbers", "guessed"],
+            ["ask", "world", IN_JAPAN, "--comparisons", "guessed"],
         ],
         ids=" ".join,
     )
@@ -487,7 +485,7 @@ class TestProcess:
         done = run_apart("import", *tables, "--out", "graph", cwd=tmp_path)
         assert (done.code, done.err) == (0, "")
         answer = run_apart("ask", "graph", IN_JAPAN, "--json", cwd=tmp_path)
-        assert (answer.code, answer.err) == (0, "") and json.loads(answer.out)["count"] == 2
+        assert (answer.code, answer.err) == (0, "") and json.loads(answer.out)["observed"] == 2
 
     def test_a_mistake_is_one_line_and_exit_code_2(self, tmp_path):
         (tmp_path / "facts.tsv").write_bytes(b"a\tr\tb\nCaf\xe9\tr\tb\n")
@@ -502,6 +500,7 @@ class TestProcess:
         kgreckon("import", "facts.tsv", "--out", "graph")
         command = [sys.executable, "-m", "kgreckon", "stats", "graph", *options]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout and process.stderr
             assert process.stdout.readline()
             process.stdout.close()
             assert process.stderr.read() == b""

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgreckon.benchmark import BuildSettings, Split, build
+from kgreckon.errors import UserError
 from kgreckon.evaluation import (
-    Answers,
+    AnswerPairs,
     EvaluationQueries,
+    EvaluationResult,
     QueryScores,
     evaluate_scores,
     filtered_ranks,
@@ -53,7 +55,7 @@ def problems(draw):
 
 def pairs(answers):
     items = torch.tensor([item for items in answers for item in items], dtype=torch.int32)
-    return Answers.of(items, np.array([len(items) for items in answers], dtype=np.int64))
+    return AnswerPairs.of(items, np.array([len(items) for items in answers], dtype=np.int64))
 
 
 def ranked(scores, easy, hard):
@@ -74,7 +76,7 @@ def test_metrics_are_means_over_answers_then_over_queries(problem):
     ranks = ranked(*problem)
     queries = len(problem[0])
     metrics = summarise(QueryScores.from_ranks(ranks))
-    by_query = [[] for _ in range(queries)]
+    by_query: list[list[float]] = [[] for _ in range(queries)]
     for query, best, worst in naive_ranks(*problem):
         by_query[query].append((best + worst) / 2)
     mrr = sum(sum(1 / rank for rank in own) / len(own) for own in by_query) / queries
@@ -96,7 +98,7 @@ def test_random_scores_give_the_expected_mrr():
     scores = torch.rand(queries, candidates, generator=generator)
     one, none = np.ones(queries, dtype=np.int64), np.zeros(queries, dtype=np.int64)
     answer = torch.randint(candidates, (queries,), generator=generator)
-    ranks = filtered_ranks(scores, Answers.of(answer[:0], none), Answers.of(answer, one))
+    ranks = filtered_ranks(scores, AnswerPairs.of(answer[:0], none), AnswerPairs.of(answer, one))
     metrics = summarise(QueryScores.from_ranks(ranks))
     expected = sum(1 / rank for rank in range(1, candidates + 1)) / candidates
     assert metrics.mrr == pytest.approx(100 * expected, rel=0.03)
@@ -104,9 +106,11 @@ def test_random_scores_give_the_expected_mrr():
     assert math.isclose(metrics.mrr, metrics.optimistic_mrr, rel_tol=1e-6)
 
 
-def test_tables_by_answers_and_by_unit_hold_every_query(tmp_path):
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """What random scores reach on a small benchmark."""
     graph = random_graph()
-    made = build(graph, tmp_path / "b", BuildSettings.choose(graph, queries=60))
+    made = build(graph, tmp_path_factory.mktemp("small") / "b", BuildSettings.choose(graph, queries=60))
     queries = EvaluationQueries.load(made, Split.TEST, torch.device("cpu"))
     sizes = {False: len(graph.entities), True: len(graph.values)}
     generator = torch.Generator().manual_seed(0)
@@ -114,7 +118,10 @@ def test_tables_by_answers_and_by_unit_hold_every_query(tmp_path):
     def score(batch):
         return torch.rand(len(batch), sizes[batch.shape.denotes_numbers], generator=generator)
 
-    table = evaluate_scores(score, queries).as_json()
+    return evaluate_scores(score, queries).as_json()
+
+
+def test_tables_by_answers_and_by_unit_hold_every_query(table):
     entities, numbers = table["entity_targets"]["all"], table["number_targets"]["all"]
     rows = table["mrr_by_answers"]
     assert sum(row["queries"] for row in rows) == entities["queries"]
@@ -122,3 +129,15 @@ def test_tables_by_answers_and_by_unit_hold_every_query(tmp_path):
     units = table["number_targets"]["by_unit"]
     assert set(units) == {"metres", "years"}
     assert sum(each["queries"] for each in units.values()) == numbers["queries"]
+
+
+def test_a_result_is_what_was_kept_of_it_and_has_a_row_for_each_line_of_its_tables(table):
+    kept = table | {"queries_per_type": None, "device": "cpu"}
+    result = EvaluationResult.from_json(kept)
+    assert result.as_json() == kept
+    rows = {(row["target"], row["queries of"]): row["queries"] for row in result.records()}
+    for target in ("entity_targets", "number_targets"):
+        assert rows[target, "all"] == table[target]["all"]["queries"]
+        assert rows[target, "all"] == sum(rows[target, name] for name in table[target]["by_specific_type"])
+    with pytest.raises(UserError, match="not the metrics of an evaluation"):
+        EvaluationResult.from_json({"split": "test"})

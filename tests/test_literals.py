@@ -139,7 +139,8 @@ class TestDates:
 
     @given(days(), st.integers(0, 24 * 60 * 60 - 1))
     def test_reading_inverts_writing_of_times(self, day, second):
-        value = fractional_year(*day, second)
+        year, month, day_of_month = day
+        value = fractional_year(year, month, day_of_month, second)
         if abs(day[0]) < 10_000:  # a float tells the seconds of such years apart
             written = write_date(value)
             assert read_date(written) == value and ("T" in written) == (second > 0)

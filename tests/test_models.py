@@ -1,7 +1,6 @@
 """Models: shapes and laws of every operator, encodings against their formulas, densities against torch's."""
 
 import math
-from dataclasses import fields
 
 import pytest
 import torch
@@ -11,10 +10,10 @@ from torch import nn
 from torch.distributions import Independent, Normal
 
 from kgreckon.errors import UserError
-from kgreckon.models import BACKBONES, NUMBER_FORMS, ModelSettings, QueryModel, Sizes, Values
-from kgreckon.models.encodings import dice, random_rotation, ranks, signed_log, sinusoidal
-from kgreckon.models.numbers import gaussian_log_density
-from kgreckon.models.operators import FeedForward, start_as_rotations
+from kgreckon.models.neural import BACKBONES, ENCODINGS, NeuralSettings, QueryModel, ScaledValues, Sizes
+from kgreckon.models.neural.encodings import dice, random_rotation, ranks, signed_log, sinusoidal
+from kgreckon.models.neural.number_reasoning import NumberReasoning, gaussian_log_density
+from kgreckon.models.neural.operators import Embedding, FeedForward, start_as_rotations
 from kgreckon.models.scoring import best_particle_scores
 from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape, specific_shapes
 
@@ -39,26 +38,44 @@ LIMITS = {
     Operator.COMPARE: 7,
 }
 
+# The settings that are not the model's own: what a step draws, how weights change, and what surrounds a training.
+OF_TRAINING = {
+    "batch_size", "answers", "negatives", "value_weight", "steps", "learning_rate", "operator_rate", "decay",
+    "validate_every", "validation_queries", "checkpoint_every", "report_every", "precision", "device", "seed",
+}  # fmt: skip
 
-def values(scale: str = "log") -> Values:
+
+def values(scale: str = "log") -> ScaledValues:
     numbers = torch.tensor([-5.0, 0.0, 0.5, 2.0, 100.0, 1.0, 10.0, 1e6, 2e6], dtype=torch.float64)
     units = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, 1])
-    return Values.from_table(numbers, units, 2, torch.ones(9, dtype=torch.bool), scale)
+    return ScaledValues.from_table(numbers, units, 2, torch.ones(9, dtype=torch.bool), scale)
 
 
-def model(backbone="gqe", numbers="sinusoidal", **settings) -> QueryModel:
-    chosen = ModelSettings(model=backbone, numbers=numbers, **{"dimension": 12, "particles": 3, **settings})
+def model(backbone="gqe", encoding="sinusoidal", **settings) -> QueryModel:
+    few = {"model": backbone, "encoding": encoding, "dimension": 12, "particles": 3}
+    chosen = NeuralSettings.choose({**few, **settings})
     return QueryModel(chosen, SIZES, values(chosen.number_scale), torch.Generator().manual_seed(0))
 
 
-def batch(shape: Shape, count: int = 5, seed: int = 0) -> Batch:
+def number_reasoning(of: QueryModel) -> NumberReasoning:
+    assert of.number_reasoning is not None
+    return of.number_reasoning
+
+
+def nodes_of(asked: QueryModel) -> torch.Tensor:
+    nodes = asked.backbone.nodes
+    assert isinstance(nodes, Embedding)
+    return nodes.weight
+
+
+def batch(shape: Shape, count: int = 5, seed: int = 0) -> Batch[torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
     columns = [torch.randint(LIMITS[operator], (count,), generator=generator) for operator in shape.columns]
     return Batch(shape, torch.stack(columns, dim=1))
 
 
 every_model = pytest.mark.parametrize("backbone", sorted(BACKBONES))
-every_form = pytest.mark.parametrize("numbers", NUMBER_FORMS)
+every_encoding = pytest.mark.parametrize("encoding", ENCODINGS)
 
 
 def test_the_three_backbones_are_registered():
@@ -66,9 +83,9 @@ def test_the_three_backbones_are_registered():
 
 
 @every_model
-@every_form
-def test_every_shape_runs_and_a_batch_of_one_equals_its_row(backbone, numbers):
-    asked = model(backbone, numbers).eval()
+@every_encoding
+def test_every_shape_runs_and_a_batch_of_one_equals_its_row(backbone, encoding):
+    asked = model(backbone, encoding).eval()
     for shape in SHAPES:
         together = batch(shape)
         scores = asked.scores(asked.encode(together), shape.denotes_numbers)
@@ -79,9 +96,9 @@ def test_every_shape_runs_and_a_batch_of_one_equals_its_row(backbone, numbers):
 
 
 @every_model
-@every_form
-def test_intersection_and_union_do_not_depend_on_order(backbone, numbers):
-    asked = model(backbone, numbers).eval()
+@every_encoding
+def test_intersection_and_union_do_not_depend_on_order(backbone, encoding):
+    asked = model(backbone, encoding).eval()
     for denotes_numbers in (False, True):
         anchor = asked.number if denotes_numbers else asked.entity
         parts = [anchor(torch.tensor([one, 1, 2])) for one in (3, 4, 5)]
@@ -92,23 +109,23 @@ def test_intersection_and_union_do_not_depend_on_order(backbone, numbers):
 
 
 @every_model
-@every_form
+@every_encoding
 @pytest.mark.parametrize("value_loss", ["map", "softmax"])
-def test_gradients_reach_every_parameter(backbone, numbers, value_loss):
-    trained = model(backbone, numbers, value_loss=value_loss)
-    loss = sum(
+def test_gradients_reach_every_parameter(backbone, encoding, value_loss):
+    trained = model(backbone, encoding, value_loss=value_loss)
+    losses = [
         trained.loss(batch(shape, 32, seed), torch.randint(9, (32, 2), generator=torch.Generator().manual_seed(seed)))
         for seed, shape in enumerate(SHAPES)
-    )
-    loss.backward()
+    ]
+    torch.stack(losses).sum().backward()
     learned = {name: weight for name, weight in trained.named_parameters() if weight.requires_grad}
     assert not [name for name, weight in learned.items() if weight.grad is None or not weight.grad.any()]
 
 
 @every_model
-@every_form
+@every_encoding
 @pytest.mark.parametrize("value_loss", ["map", "softmax"])
-def test_the_settings_without_effect_are_just_those_that_change_no_loss(backbone, numbers, value_loss):
+def test_the_settings_without_effect_are_just_those_that_change_no_loss(backbone, encoding, value_loss):
     other = {
         "number_scale": "rank", "dimension": 8, "particles": 2, "dropout": 0.5, "number_dropout": 0.5,
         "box_score": "l1", "value_loss": "softmax" if value_loss == "map" else "map", "learn_values": False,
@@ -118,14 +135,14 @@ def test_the_settings_without_effect_are_just_those_that_change_no_loss(backbone
 
     def losses(**changes):
         torch.manual_seed(0)
-        asked = model(backbone, numbers, **{"value_loss": value_loss, **changes})
+        asked = model(backbone, encoding, **{"value_loss": value_loss, **changes})
         return [asked.loss(batch(shape, 32), torch.arange(32)[:, None] % 9).item() for shape in shapes]
 
     usual = losses()
     without = {name for name, value in other.items() if losses(**{name: value}) == usual}
-    told = ModelSettings(model=backbone, numbers=numbers, value_loss=value_loss).without_effect()
+    told = model(backbone, encoding, value_loss=value_loss).settings.without_effect()
     assert without == set(told)
-    assert {*other, "model", "numbers"} == {each.name for each in fields(ModelSettings)}
+    assert {*other, "model", "encoding", *OF_TRAINING} == set(NeuralSettings.model_fields)
 
 
 @every_model
@@ -168,7 +185,7 @@ class TestQuery2Box:
         center, offset = box[0, 0], box[0, 1]
         assert (offset >= 0).all()
         generator = torch.Generator().manual_seed(0)
-        points = asked.backbone.nodes.weight
+        points = nodes_of(asked)
         inside = center + (2 * torch.rand(20_000, 12, generator=generator) - 1) * offset
         best = (inside @ points.T).amax(dim=0)
         corner = points @ center + points.abs() @ offset
@@ -177,7 +194,7 @@ class TestQuery2Box:
 
     def test_the_l1_distance_is_zero_outside_only_within_the_box(self):
         asked = model("query2box", box_score="l1").eval()
-        points = asked.backbone.nodes.weight.detach()
+        points = nodes_of(asked).detach()
         wide = torch.stack([points[3], torch.full((12,), 100.0)])[None]
         scores = asked.scores(wide, False)[0]
         assert torch.allclose(scores, -0.02 * (points - points[3]).abs().sum(dim=1), atol=1e-4)
@@ -205,13 +222,13 @@ class TestNumbersAsParticles:
     """Where a set of entities is particles, a set of numbers is too."""
 
     def test_a_union_of_numbers_is_as_good_as_the_better_part(self):
-        asked = model("query2particles", numbers="sinusoidal").eval()
+        asked = model("query2particles", encoding="sinusoidal").eval()
         parts = [asked.number(torch.tensor([row])) for row in (0, 3)]
         one, other, both = (asked.scores(state, True) for state in (*parts, asked.unite(parts, True)))
         assert torch.equal(both, torch.maximum(one, other))
 
     def test_the_posterior_is_that_of_the_best_particle(self):
-        numbers = model("query2particles", value_loss="map").number_reasoning
+        numbers = number_reasoning(model("query2particles", value_loss="map"))
         theta = torch.randn(4, 3, 24, generator=torch.Generator().manual_seed(1))
         rows = torch.arange(SIZES.values).expand(4, -1)
         alone = torch.stack([numbers.log_density(theta[:, place : place + 1], rows) for place in range(3)])
@@ -247,7 +264,7 @@ class TestDensities:
         assert torch.allclose(gaussian_log_density(points, mean, spread), expected, atol=1e-5)
 
     def test_scores_are_the_log_posterior_of_every_value(self):
-        numbers = model(value_loss="map").number_reasoning
+        numbers = number_reasoning(model(value_loss="map"))
         theta = torch.randn(4, 24, generator=torch.Generator().manual_seed(1))
         posterior = numbers.log_density(theta, torch.arange(SIZES.values).expand(4, -1))
         expected = posterior - posterior.amax(dim=1, keepdim=True)
@@ -258,19 +275,19 @@ class TestDensities:
 
     def test_a_density_learns_none_of_its_points(self):
         asked = model(value_loss="map")
-        points = asked.number_reasoning.value_points().clone()
+        points = number_reasoning(asked).value_points().clone()
         asked.loss(batch(Shape.parse("(ap,(e))")), torch.tensor([[0], [1], [2], [3], [4]])).backward()
         torch.optim.SGD(asked.parameters(), lr=1.0).step()
-        assert torch.equal(asked.number_reasoning.value_points(), points)
+        assert torch.equal(number_reasoning(asked).value_points(), points)
 
     def test_the_prior_is_a_gaussian_of_theta_for_each_type(self):
-        numbers = model(value_loss="map").number_reasoning
+        numbers = number_reasoning(model(value_loss="map"))
         theta = torch.randn(4, 24, generator=torch.Generator().manual_seed(1))
         scale = 24**0.5
         prior = Independent(Normal(scale * numbers.prior_mean.weight, numbers.prior_spread.exp()), 1)
         expected = prior.log_prob(scale * theta[:, None])
         assert torch.allclose(numbers._log_prior(theta), expected, atol=1e-3)
-        assert not model(value_loss="map", type_prior=False).number_reasoning._log_prior(theta).any()
+        assert not number_reasoning(model(value_loss="map", type_prior=False))._log_prior(theta).any()
 
 
 class TestEncodings:
@@ -316,13 +333,13 @@ class TestEncodings:
 
     def test_a_unit_that_training_never_met_has_a_range_all_the_same(self):
         seen = torch.tensor([True, False])
-        table = Values.from_table(torch.tensor([1.0, 5.0]).double(), torch.tensor([0, 1]), 2, seen)
+        table = ScaledValues.from_table(torch.tensor([1.0, 5.0]).double(), torch.tensor([0, 1]), 2, seen)
         assert table.low.isfinite().all() and table.high.isfinite().all()
 
     def test_by_rank_a_units_values_are_spread_evenly_in_order(self):
         numbers = torch.tensor([1990.0, 1991.0, 1995.0, 2050.0, 1992.0, 1800.0, 7.0]).double()
         units, seen = torch.tensor([0, 0, 0, 0, 0, 0, 1]), torch.tensor([True] * 4 + [False, False, True])
-        table = Values.from_table(numbers, units, 2, seen, "rank")
+        table = ScaledValues.from_table(numbers, units, 2, seen, "rank")
         # Between two known values in proportion, before the first at its place.
         expected = torch.tensor([0, 1 / 3, 2 / 3, 1, (1 + 1 / 4) / 3, 0, 0]) * 100
         assert torch.allclose(table.numbers, expected, atol=1e-4)
@@ -338,7 +355,7 @@ class TestEncodings:
     ("settings", "message"),
     [
         ({"model": "gqu"}, "unknown model 'gqu'; did you mean 'gqe'"),
-        ({"numbers": "dise"}, "numbers cannot be 'dise'"),
+        ({"encoding": "dise"}, "encoding cannot be 'dise'"),
         ({"number_scale": "cube"}, "number_scale cannot be 'cube'"),
         ({"dimension": 0}, "dimension must be at least 1"),
         ({"dropout": 1.0}, "dropout must be"),
@@ -348,7 +365,7 @@ class TestEncodings:
 )
 def test_settings_that_cannot_be_meant(settings, message):
     with pytest.raises(UserError, match=message):
-        ModelSettings(**settings).check()
+        NeuralSettings.choose(settings)
 
 
 class TestRotations:

@@ -1,5 +1,7 @@
 """The paper's notation, the Python builder and English."""
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -135,7 +137,8 @@ def test_a_bare_number_takes_the_unit_of_the_attribute_it_is_compared_with(graph
 
 def test_dates_are_read_and_written_as_dates(graph):
     query = parse("(rap,(founded),(np,(SmallerThan),(nv,(1947-05-03))))", graph.vocabulary)
-    assert query.of.of == Number(1947 + 122 / 365, "date")
+    founded, day = graph.vocabulary.attribute_id("founded"), Number(1947 + 122 / 365, "date")
+    assert query == HavingValue(founded, Compare(SEVEN["SmallerThan"], day))
     assert write(query, graph.vocabulary) == "(rap,(founded),(np,(SmallerThan),(nv,(1947-05-03 date))))"
 
 
@@ -213,13 +216,14 @@ class TestBuilder:
     def test_numbers_of_numpy_are_numbers(self, graph):
         which, _ = Builder(graph.vocabulary).words()
         plain = which("latitude", greater_than(40, times=0.5))
-        for number, times in ((np.int64(40), np.float32(0.5)), (np.float32(40), np.float64(0.5))):
+        cases: list[tuple[Any, Any]] = [(np.int64(40), np.float32(0.5)), (np.float32(40), np.float64(0.5))]
+        for number, times in cases:
             assert which("latitude", greater_than(number, times=times)) == plain
 
     @pytest.mark.parametrize(
         "make",
         [
-            lambda: greater_than(1, times="twice"),
+            lambda: greater_than(1, times=cast(float, "twice")),
             lambda: greater_than(1, times=float("inf")),
             lambda: equal_to(9, plus=float("nan")),
             lambda: equal_to(9, within=-1),

@@ -11,9 +11,9 @@ import torch
 from kgreckon.benchmark import BuildSettings, build
 from kgreckon.exact import ask
 from kgreckon.query.paper import parse
+from kgreckon.runs import choose_settings, train
 from kgreckon.server import Gate, Limits, application
-from kgreckon.server.running import open_service
-from kgreckon.training import choose_settings, train
+from kgreckon.server.serving import open_service
 from served import running
 from small_world import small_world
 
@@ -410,11 +410,23 @@ def test_what_speaks_against_an_answer_is_indented(visit):
     page = visit(CAPITALS)
     answers(page)
     against = "what speaks against it has a probability of 0.2:"
-    lines = ["first", against, "– second", f"– {against}", "– – third", "– fourth", "fifth"]
-    page.route("**/api/explain", lambda route: route.fulfill(json={"reasons": lines}))
+
+    def said(text, *below):
+        empty = dict.fromkeys(("how", "probability", "subject", "predicate", "object"))
+        return {"text": text, **empty, "below": list(below)}
+
+    known = said("sixth") | {"how": "predicted", "probability": 0.123456}
+    statements = [
+        said("first"),
+        said(against, said("second"), said(against, said("third")), said("fourth")),
+        said("fifth"),
+        known,
+    ]
+    page.route("**/api/explain", lambda route: route.fulfill(json={"reason": {"statements": statements}}))
     page.get_by_role("button", name=re.compile("^Why")).first.click()
     reasons = page.locator("#answers .reasons").first
-    expect(reasons.locator("> li")).to_have_count(3)
+    expect(reasons.locator("> li")).to_have_count(4)
+    expect(reasons.locator("> li").last).to_have_text("sixth (predicted, 0.123)")
     assert "–" not in reasons.inner_text()  # the dash is the mark of the item
     words = ("first", "second", "third", "fourth", "fifth")
     items = {word: reasons.get_by_text(re.compile(f"^{word}$")).bounding_box() for word in words}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgreckon.errors import UserError
-from kgreckon.graph import GraphBuilder, Kind, read_sources
+from kgreckon.graph import GraphBuilder, TableKind, read_sources
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
@@ -132,7 +132,7 @@ class TestTables:
     def test_names_may_stand_before_what_they_name(self, file):
         facts, names = file("facts.tsv", "Q585\tin\tQ20\n"), file("names.tsv", "Q585\tOslo\n")
         assert labels_of(read(facts, names)) == {"Q585": "Oslo"}
-        assert labels_of(read((names, Kind.NAMES), facts)) == {"Q585": "Oslo"}
+        assert labels_of(read((names, TableKind.NAMES), facts)) == {"Q585": "Oslo"}
         assert labels_of(read(names, facts)) == {"Q585": "Oslo"}
 
     def test_the_last_label_of_a_name_holds(self, file):
@@ -164,7 +164,7 @@ class TestTables:
             assert facts_of(graph) == {("Ada", "in", "London"), *ages}
             nearly = f"table.tsv:{5 if header else 4}: 'n/a' is not"
             assert "born, no" in report.remarks()[0] and nearly in report.remarks()[1]
-            assert not values_of(read((table, Kind.FACTS)))
+            assert not values_of(read((table, TableKind.FACTS)))
 
     def test_what_nobody_sees_is_told(self, file):
         rows = "A \tid\t9007199254740993\nA\tid\t9007199254740992\nA\tid\t5e200\n"
@@ -185,7 +185,7 @@ class TestTables:
         table = file("table.tsv", "head\trelation\ttail\na\trated\t5\n")
         graph, report = read_sources([table])
         assert facts_of(graph) == {("a", "rated", "5")} and "--triples" in report.remarks()[0]
-        assert values_of(read((table, Kind.TRIPLES))) == {("a", "rated", 5, "number")}
+        assert values_of(read((table, TableKind.TRIPLES))) == {("a", "rated", 5, "number")}
 
     def test_a_header_tells_what_a_table_holds(self, file):
         values = file("values.csv", "entity,attribute,value,unit\n1,2,3,m\n")
@@ -196,25 +196,25 @@ class TestTables:
     @pytest.mark.parametrize(
         ("rows", "kind"),
         [
-            ("Oslo\tin\tNorway\n", Kind.FACTS),
-            ("Oslo\tpopulation\t700000\n", Kind.VALUES),
-            ("Oslo\tfounded\t1048-##-##\n", Kind.VALUES),
-            ("Oslo\tfounded\t10##-##-##\nOslo\trank\t3\n", Kind.VALUES),
-            ("Oslo\tpopulation\t700000\tpersons\n", Kind.VALUES),
-            ("17\t4\t12\n3\t4\t17\n", Kind.FACTS),  # numbers at both ends are ids
-            ("Oslo\tin\tNorway\nOslo\tin\t1984\nOslo\tin\tEurope\n", Kind.FACTS),
+            ("Oslo\tin\tNorway\n", TableKind.FACTS),
+            ("Oslo\tpopulation\t700000\n", TableKind.VALUES),
+            ("Oslo\tfounded\t1048-##-##\n", TableKind.VALUES),
+            ("Oslo\tfounded\t10##-##-##\nOslo\trank\t3\n", TableKind.VALUES),
+            ("Oslo\tpopulation\t700000\tpersons\n", TableKind.VALUES),
+            ("17\t4\t12\n3\t4\t17\n", TableKind.FACTS),  # numbers at both ends are ids
+            ("Oslo\tin\tNorway\nOslo\tin\t1984\nOslo\tin\tEurope\n", TableKind.FACTS),
         ],
     )
     def test_what_a_table_holds_is_guessed_from_its_rows(self, file, rows, kind):
         graph = read(file("table.tsv", rows))
-        assert bool(len(graph.facts)) == (kind is Kind.FACTS)
-        assert bool(len(graph.attribute_facts)) == (kind is Kind.VALUES)
+        assert bool(len(graph.facts)) == (kind is TableKind.FACTS)
+        assert bool(len(graph.attribute_facts)) == (kind is TableKind.VALUES)
 
     def test_a_kind_that_is_given_goes_before_a_guess(self, file):
         numbers = file("table.tsv", "1\t2\t3\n")
-        assert facts_of(read((numbers, Kind.FACTS))) == {("1", "2", "3")}
-        assert values_of(read((numbers, Kind.VALUES))) == {("1", "2", 3, "number")}
-        assert facts_of(read((file("facts.dat", "a\tr\tb\n"), Kind.FACTS))) == {("a", "r", "b")}
+        assert facts_of(read((numbers, TableKind.FACTS))) == {("1", "2", "3")}
+        assert values_of(read((numbers, TableKind.VALUES))) == {("1", "2", 3, "number")}
+        assert facts_of(read((file("facts.dat", "a\tr\tb\n"), TableKind.FACTS))) == {("a", "r", "b")}
 
     @pytest.mark.parametrize(
         "content",
@@ -276,7 +276,7 @@ class TestTables:
         written = io.StringIO(newline="")
         csv.writer(written, quoting=csv.QUOTE_ALL).writerows(facts)
         commas.write_bytes(written.getvalue().encode())
-        assert facts_of(read((tabs, Kind.FACTS))) == facts_of(read((commas, Kind.FACTS))) == facts
+        assert facts_of(read((tabs, TableKind.FACTS))) == facts_of(read((commas, TableKind.FACTS))) == facts
 
 
 class TestUnits:
@@ -439,8 +439,8 @@ class TestBadTables:
     @pytest.mark.parametrize("content", [b"a\tCaf\xe9\n", b"Caf\xe9\tcoffee\n", b"stranger\tCaf\xe9\n"])
     def test_bad_utf8_in_names_is_named_too(self, file, content):
         facts, names = file("facts.tsv", "a\tr\tb\n"), file("names.tsv", content)
-        assert problem_of(facts, (names, Kind.NAMES)) == rf"{names}:1: b'Caf\xe9' is not valid UTF-8"
-        assert report_of(facts, (names, Kind.NAMES), skip_bad_lines=True).bad_lines == 1
+        assert problem_of(facts, (names, TableKind.NAMES)) == rf"{names}:1: b'Caf\xe9' is not valid UTF-8"
+        assert report_of(facts, (names, TableKind.NAMES), skip_bad_lines=True).bad_lines == 1
 
     def test_an_empty_label_is_named(self, file):
         facts, names = file("facts.tsv", "a\tr\tb\n"), file("names.tsv", "b\tBea\na\t\n")
@@ -741,7 +741,7 @@ class TestRDF:
         statements = [f"<{head}> <{label}> <{tail}> .\n" for head, label, tail in facts]
         statements += [f'<{e}> <{a}> "{n!r}"^^<{XSD}double> .\n' for e, a, n in values]
         (folder / "graph.nt").write_text("".join(statements), encoding="utf-8")
-        sources = [(folder / "facts.tsv", Kind.FACTS)] + [(folder / "values.tsv", Kind.VALUES)] * bool(values)
+        sources = [(folder / "facts.tsv", TableKind.FACTS)] + [(folder / "values.tsv", TableKind.VALUES)] * bool(values)
         for skip in (False, True):
             one, other = read(*sources), read(folder / "graph.nt", skip_bad_lines=skip)
             assert (facts_of(one), values_of(one)) == (facts_of(other), values_of(other))

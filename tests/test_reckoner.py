@@ -13,14 +13,17 @@ from hypothesis import strategies as st
 
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
 from kgreckon.benchmark.format import write_graphs
+from kgreckon.benchmark.splits import TRAIN_SHARE
 from kgreckon.cli import main
+from kgreckon.cli.console import console
+from kgreckon.cli.run_tables import print_prediction
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries
-from kgreckon.exact import Numbers, answer
+from kgreckon.exact import ComparisonMode, answer
 from kgreckon.graph import GraphBuilder
-from kgreckon.query import GENERAL_TYPES, SEVEN, And, Batch, Compare, Follow, HavingValue, Not, Number, Or, Shape
-from kgreckon.query.algebra import ValueOf
-from kgreckon.reckoner import (
+from kgreckon.models.interface import Prediction
+from kgreckon.models.proofs import How, Proof
+from kgreckon.models.reckoner import (
     Calibration,
     CertainFacts,
     Inference,
@@ -29,24 +32,25 @@ from kgreckon.reckoner import (
     PredictedFacts,
     Reckoner,
 )
-from kgreckon.reckoner.attributes import Scale, fit_attributes
-from kgreckon.reckoner.existence import FOLDS, hidden_tails
-from kgreckon.reckoner.explaining import How, explain
-from kgreckon.reckoner.features import neighbourhood_vectors
-from kgreckon.reckoner.fitting import fit_beliefs
-from kgreckon.reckoner.fuzzy import Ranges
-from kgreckon.reckoner.links import ComplEx, LinkTraining
-from kgreckon.reckoner.predicted import Expectations, Labels, log_sums
-from kgreckon.reckoner.predicting import Prediction, predict
-from kgreckon.terminal.runs import print_prediction
-from kgreckon.terminal.tables import console
-from kgreckon.training import choose_settings, evaluate, load, resume, train
-from kgreckon.training.reckoning import load_reckoner
+from kgreckon.models.reckoner.attributes import Scale, fit_attributes
+from kgreckon.models.reckoner.existence import FOLDS, hidden_tails
+from kgreckon.models.reckoner.explaining import explain
+from kgreckon.models.reckoner.features import neighbourhood_vectors
+from kgreckon.models.reckoner.fitting import fit_beliefs
+from kgreckon.models.reckoner.fuzzy import Ranges
+from kgreckon.models.reckoner.links import ComplEx, LinkTraining
+from kgreckon.models.reckoner.predicted import Expectations, Labels, log_sums
+from kgreckon.models.reckoner.predicting import predict
+from kgreckon.models.reckoner.reckoner_model import ReckonerModel
+from kgreckon.query import GENERAL_TYPES, SEVEN, And, Batch, Compare, Follow, HavingValue, Not, Number, Or, Shape
+from kgreckon.query.algebra import ValueOf
+from kgreckon.runs import Run, choose_settings, resume, train_with
+from kgreckon.runs.evaluate import evaluate
 from random_graph import random_graph
 from strategies import NUMBERS, comparisons, graphs, queries
 
 CPU = torch.device("cpu")
-ALL_HEADS = Inference(numbers=Numbers.COMPUTED, heads=10_000, least=0.0)
+ALL_HEADS = Inference(mode=ComparisonMode.COMPUTED, heads=10_000, least=0.0)
 
 
 class Random(CertainFacts):
@@ -82,8 +86,8 @@ def without_negation(query):
             return without_negation(of)
         case And(parts) | Or(parts):
             return type(query)(tuple(without_negation(part) for part in parts))
-        case Follow(label, of) | ValueOf(label, of) | HavingValue(label, of) | Compare(label, of):
-            return type(query)(label, without_negation(of))
+        case Follow() | ValueOf() | HavingValue() | Compare():
+            return replace(query, of=without_negation(query.of))
     return query
 
 
@@ -94,6 +98,13 @@ def scores(facts, graph, query, inference=ALL_HEADS):
 def set_of_known(observed):
     facts = observed.graph.facts
     return set(facts.targets[facts.labels == observed.graph.vocabulary.relation_id("knows") // 2].tolist())
+
+
+def proved_members(proof: Proof):
+    """What a proof is the proof of: the end of its own step or, where parts are joined, of all of theirs."""
+    if proof.step is not None:
+        return {proof.step.target}
+    return {member for part in proof.parts for member in proved_members(part)}
 
 
 class TestFuzzySemantics:
@@ -108,8 +119,8 @@ class TestFuzzySemantics:
 
     def test_certain_facts_give_exact_answers_to_every_type_of_a_benchmark(self, small):
         graph = small.graphs.at(Split.TRAIN)
-        for mode in Numbers:
-            reckoner = Reckoner(CertainFacts(ObservedFacts.of(graph, CPU)), Inference(numbers=mode))
+        for mode in ComparisonMode:
+            reckoner = Reckoner(CertainFacts(ObservedFacts.of(graph, CPU)), Inference(mode=mode))
             for name in small.types:
                 for queries_ in small.query_sets(Split.VALID, name):
                     found = reckoner.answer(queries_.batch)
@@ -148,30 +159,31 @@ class TestFuzzySemantics:
 
     @settings(max_examples=200)
     @given(st.data(), st.integers(0, 1000))
-    def test_a_reason_has_the_probability_of_its_answer(self, data, seed):
+    def test_a_proof_is_of_its_answer_and_has_its_probability(self, data, seed):
         graph = data.draw(graphs())
         batch = Batch.of([data.draw(queries(graph))], graph.values)
         reckoner = Reckoner(Random(graph, seed), ALL_HEADS)
         found = reckoner.answer(batch)[0]
         for place in {int(found.argmax()), data.draw(st.integers(0, len(found) - 1))}:
-            reason = explain(reckoner, batch, place)
-            assert reason.target == place
-            assert reason.probability == pytest.approx(float(found[place]), abs=1e-5)
-            assert all(fact.probability == pytest.approx(1) for fact in reason.facts() if fact.how is How.OBSERVED)
+            proof = explain(reckoner, batch, place)
+            member = Number(*graph.values.number_at(place)) if batch.shape.denotes_numbers else place
+            assert proved_members(proof) == {member}
+            assert proof.probability == pytest.approx(float(found[place]), abs=1e-5)
+            assert all(step.probability == pytest.approx(1) for step in proof.steps() if step.how is How.OBSERVED)
 
-    def test_reasons_along_sampled_edges(self, small):
+    def test_proofs_along_sampled_edges(self, small):
         graph = small.graphs.at(Split.TRAIN)
         facts = Random(graph, 0)
         facts.edge_probability = 0.25
-        reckoner = Reckoner(facts, Inference(numbers=Numbers.SAMPLED))
+        reckoner = Reckoner(facts, Inference(mode=ComparisonMode.SAMPLED))
         hows = set()
         for queries_ in small.query_sets(Split.VALID, "2p"):
             batch = queries_.batch[:1]
             found = reckoner.answer(batch)[0]
             for place in found.topk(min(20, len(found))).indices.tolist():
-                reason = explain(reckoner, batch, place)
-                assert reason.probability == pytest.approx(float(found[place]), abs=1e-5)
-                hows |= {fact.how for fact in reason.facts()}
+                proof = explain(reckoner, batch, place)
+                assert proof.probability == pytest.approx(float(found[place]), abs=1e-5)
+                hows |= {step.how for step in proof.steps()}
         assert hows >= {How.GIVEN, How.OBSERVED, How.PREDICTED}
 
     @given(st.lists(NUMBERS, min_size=1, max_size=12), comparisons(), st.integers(0, 100))
@@ -224,7 +236,7 @@ class TestExpectations:
         for index in range(400):
             builder.add_fact(f"city{index}", "in", f"country{index % 8}")
         graph = builder.build()
-        forward, backward = hidden_tails(graph)
+        forward, backward = hidden_tails(graph, TRAIN_SHARE)
         cities, countries = (np.unique(ends) for ends in (graph.facts.sources, graph.facts.targets))
         assert forward[cities].min() > 0 and forward[cities].max() < 0.1 and not forward[countries].any()
         assert backward[countries] == pytest.approx(50 * 0.25) and not backward[cities].any()
@@ -237,7 +249,7 @@ class TestExpectations:
             if kind == "person" and index % 10 != 1:
                 builder.add_value(f"x{index}", "age", 20.0 + index % 50, "years")
         graph = builder.build()
-        odds = fit_beliefs(ObservedFacts.of(graph, CPU), 0).expectations.odds[2 * len(graph.relations)]
+        odds = fit_beliefs(ObservedFacts.of(graph, CPU), TRAIN_SHARE, 0).expectations.odds[2 * len(graph.relations)]
         ids = {name: place for place, name in enumerate(map(str, graph.entities.names))}
         people = [float(odds[ids[f"x{index}"]]) for index in range(1, 300, 10)]
         cities = [float(odds[ids[f"x{index}"]]) for index in range(0, 300, 10)]
@@ -302,22 +314,27 @@ def small(tmp_path_factory) -> Benchmark:
 
 
 def chosen(**changes):
-    few = {"model": "reckoner", "rank": 8, "epochs": 4, "batch_size": 64, "heads": 16, "validation_queries": 3}
-    return choose_settings({**few, "rules": True, "checkpoint_every": 2, "device": "cpu", **changes})
+    few = {"rank": 8, "epochs": 4, "batch_size": 64, "heads": 16, "validation_queries": 3}
+    return choose_settings("reckoner", **{**few, "rules": True, "checkpoint_every": 2, "device": "cpu", **changes})
+
+
+def loaded(run: Run, known: Split = Split.TRAIN) -> ReckonerModel:
+    model = run.load(device="cpu", known=known)
+    assert isinstance(model, ReckonerModel)
+    return model
 
 
 @pytest.fixture(scope="module")
 def run(small, tmp_path_factory):
-    return train(small, tmp_path_factory.mktemp("runs") / "run", chosen())
+    return train_with(small, tmp_path_factory.mktemp("runs") / "run", chosen())
 
 
 class TestRuns:
     def test_a_run_can_be_evaluated_and_loaded(self, run, small):
         result = evaluate(run)
-        assert result["queries"] == len(EvaluationQueries.load(small, Split.TEST, CPU))
+        assert result.queries == len(EvaluationQueries.load(small, Split.TEST, CPU))
         assert (run.folder / "test_metrics.json").is_file()
-        reckoner = load(run)
-        assert isinstance(reckoner, Reckoner)
+        reckoner = loaded(run).reckoner
         for queries_ in small.query_sets(Split.TEST, "2p"):
             found = reckoner.answer(queries_.batch)
             assert ((found >= 0) & (found <= 1)).all()
@@ -331,8 +348,7 @@ class TestRuns:
             builder.add_fact(f"e{head}", "likes", f"e{(head * 3 + 1) % 8}")
         benchmark = build(builder.build(), tmp_path / "b", BuildSettings.choose(builder.build(), queries=20))
         whole = ObservedFacts.of(benchmark.graph, CPU)
-        run = train(benchmark, tmp_path / "run", chosen())
-        facts = load_reckoner(run, benchmark, CPU, Split.TEST).facts
+        facts = loaded(train_with(benchmark, tmp_path / "run", chosen()), Split.TEST).facts
         sums = log_sums(whole, facts.scorer, facts.expectations)
         assert not (sums.relations == -torch.inf).any()
         for backward in (0.0, 0.5):
@@ -341,27 +357,27 @@ class TestRuns:
             assert ((likely >= 0) & (likely <= 1)).all()
 
     def test_a_stopped_run_goes_on_to_the_same_end(self, small, run, tmp_path):
-        stopped = train(small, tmp_path / "run", chosen(epochs=2))
+        stopped = train_with(small, tmp_path / "run", chosen(epochs=2))
         for name in ("best.safetensors", "calibration.json"):
             (stopped.folder / name).unlink()
         header = (run.folder / "run.json").read_text()
         (stopped.folder / "run.json").write_text(header)
         finished = resume(stopped.folder)
-        first, second = (each.tensors("best.safetensors", CPU) for each in (run, finished))
+        first, second = (each.files.tensors("best.safetensors", CPU) for each in (run, finished))
         assert first.keys() == second.keys()
         assert all(torch.equal(first[name], second[name]) for name in first)
-        losses = [[line["loss"] for line in each.records() if "loss" in line] for each in (run, finished)]
+        losses = [[line["loss"] for line in each.files.records() if "loss" in line] for each in (run, finished)]
         assert losses[0] == losses[1]
 
     def test_a_finished_run_has_nothing_left_to_do(self, run, small):
-        before = (run.folder / "best.safetensors").stat().st_mtime_ns, len(run.records())
+        before = (run.folder / "best.safetensors").stat().st_mtime_ns, len(run.files.records())
         again = resume(run.folder, small.folder)
         assert (again.folder / "best.safetensors").stat().st_mtime_ns == before[0]
-        assert sum("validation_mrr" in line for line in again.records()) == 1
+        assert sum("validation_mrr" in line for line in again.files.records()) == 1
 
     def test_predicted_values_do_not_depend_on_what_is_known(self, run, small):
         """What is learned of a value is on the scale of the training graph, whichever facts are known later."""
-        one, other = (load_reckoner(run, small, torch.device("cpu"), known) for known in (Split.TRAIN, Split.TEST))
+        one, other = (loaded(run, known) for known in (Split.TRAIN, Split.TEST))
         entities = np.arange(len(small.graph.entities))
         for first, second in zip(one.facts.attributes, other.facts.attributes, strict=True):
             assert np.array_equal(first.quantile(entities, 0.5), second.quantile(entities, 0.5))
@@ -382,8 +398,8 @@ class TestRuns:
             attribute_fact_splits=graphs_.attribute_fact_splits[keep_own],
         )
         write_graphs(folder, fewer)
-        other = train(folder, tmp_path / "run", chosen())
-        first, second = (each.tensors("best.safetensors", CPU) for each in (run, other))
+        other = train_with(folder, tmp_path / "run", chosen())
+        first, second = (each.files.tensors("best.safetensors", CPU) for each in (run, other))
         assert all(torch.equal(first[name], second[name]) for name in first)
         calibrations = [(each.folder / "calibration.json").read_text() for each in (run, other)]
         assert calibrations[0] == calibrations[1]
@@ -400,7 +416,7 @@ class TestRuns:
         training = LinkTraining(scorer, labels.examples(observed), 32, 0.1, 0.0, 0.0, seed=0)
         for epoch in range(60):
             training.epoch(epoch)
-        beliefs = fit_beliefs(observed, 0)
+        beliefs = fit_beliefs(observed, TRAIN_SHARE, 0)
         sums = log_sums(observed, scorer, beliefs.expectations)
         facts = PredictedFacts(observed, scorer, beliefs.expectations, sums, beliefs.attributes, Calibration())
         for edge in range(0, 80, 9):
@@ -422,7 +438,7 @@ class TestRuns:
         scorer = ComplEx(labels.num_nodes, labels.num_labels, 8, torch.Generator().manual_seed(0))
         torch.nn.init.ones_(scorer.nodes)  # every entity resembles every other, and itself
         torch.nn.init.ones_(scorer.labels)
-        expectations = fit_beliefs(observed, 0).expectations
+        expectations = fit_beliefs(observed, TRAIN_SHARE, 0).expectations
         sums = log_sums(observed, scorer, expectations)
         facts = PredictedFacts(observed, scorer, expectations, sums, [], Calibration(hidden=1e6))
         heads, relations = torch.arange(30).expand(4, 30), torch.arange(4)
@@ -451,8 +467,8 @@ class TestRuns:
         graph = builder.build()
         types = {name: GENERAL_TYPES[name] for name in ("1p", "2i")}
         made = build(graph, tmp_path / "b", BuildSettings.choose(graph, queries=20, types=types))
-        result = evaluate(train(made, tmp_path / "run", chosen()))
-        assert result["queries"] > 0
+        result = evaluate(train_with(made, tmp_path / "run", chosen()))
+        assert result.queries > 0
 
     def test_an_unknown_setting_is_told_what_there_is(self):
         with pytest.raises(UserError, match=r"unknown setting 'steps': choose .*epochs"):
@@ -461,7 +477,7 @@ class TestRuns:
     def test_settings_that_cannot_be_meant_are_refused(self):
         with pytest.raises(UserError, match=r"rank must be at least 1"):
             chosen(rank=0)
-        with pytest.raises(UserError, match=r"seed must be below 2\^32"):
+        with pytest.raises(UserError, match=f"seed must be below {2**32}"):
             chosen(seed=2**32)
         with pytest.raises(UserError, match="ranks"):
             chosen(ranks=3)
@@ -469,22 +485,22 @@ class TestRuns:
             chosen(scorer="complexx")
 
     def test_an_unfinished_run_says_how_to_go_on(self, small, tmp_path):
-        stopped = train(small, tmp_path / "run", chosen(epochs=1))
+        stopped = train_with(small, tmp_path / "run", chosen(epochs=1))
         (stopped.folder / "calibration.json").unlink()
         with pytest.raises(UserError, match="resume"):
-            load(stopped)
+            stopped.load()
 
     @pytest.mark.parametrize("content", ['{"forward": "much"}', '{"forwards": 1}', '{"hidden": null}'])
     def test_a_calibration_that_is_none_is_named(self, run, tmp_path, content):
         shutil.copytree(run.folder, tmp_path / "run")
         (tmp_path / "run" / "calibration.json").write_text(content)
         with pytest.raises(UserError, match="does not fit its settings"):
-            load(tmp_path / "run")
+            Run.open(tmp_path / "run").load()
 
 
 class TestPredict:
     def test_a_prediction_holds_its_own_estimate(self, run):
-        facts = load(run).facts
+        facts = loaded(run).facts
         for attribute in range(len(facts.attributes)):
             for entity in (0, 3, 17):
                 wide, narrow = (predict(facts, entity, attribute, coverage) for coverage in (0.95, 0.5))
@@ -526,10 +542,14 @@ def test_a_comparison_of_a_predicted_value_is_an_expectation():
         builder.add_value(f"e{index}", "height", float(index), "metres")
     builder.add_fact("e0", "knows", "unknown")
     graph = builder.build()
-    facts = CertainFacts(ObservedFacts.of(graph, CPU))
     unknown = [str(name) for name in map(str, graph.entities.names)].index("unknown")
-    missing = MissingValues(torch.tensor([unknown]), torch.full((1, 10), 0.08), 0)
-    facts.missing = lambda attribute: missing
+    expected = MissingValues(torch.tensor([unknown]), torch.full((1, 10), 0.08), 0)
+
+    class OneUnknown(CertainFacts):
+        def missing(self, attribute):
+            return expected
+
+    facts = OneUnknown(ObservedFacts.of(graph, CPU))
     above = HavingValue(0, Compare(SEVEN["GreaterThan"], Number(4.5, "metres")))
     assert float(scores(facts, graph, above)[unknown]) == pytest.approx(0.4)
     largest = replace(ALL_HEADS, expectation=False)

@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 import torch
 
+from kgreckon.answers.reason import reason_of
+from kgreckon.benchmark.splits import TRAIN_SHARE
 from kgreckon.graph import GraphBuilder
+from kgreckon.models.reckoner import Calibration, Inference, ObservedFacts, PredictedFacts, Reckoner
+from kgreckon.models.reckoner.evidence import Evidence
+from kgreckon.models.reckoner.explaining import explain
+from kgreckon.models.reckoner.fitting import fit_beliefs
+from kgreckon.models.reckoner.links import ComplEx
+from kgreckon.models.reckoner.predicted import Labels, log_sums
+from kgreckon.models.reckoner.rules import foretell, mine_rules, support_of
 from kgreckon.query import Batch
 from kgreckon.query.paper import parse
-from kgreckon.reckoner import Calibration, Inference, ObservedFacts, PredictedFacts, Reckoner
-from kgreckon.reckoner.evidence import Evidence
-from kgreckon.reckoner.explaining import explain, lines
-from kgreckon.reckoner.fitting import fit_beliefs
-from kgreckon.reckoner.links import ComplEx
-from kgreckon.reckoner.predicted import Labels, log_sums
-from kgreckon.reckoner.rules import foretell, mine_rules, support_of
 from random_graph import random_graph
 
 CPU = torch.device("cpu")
@@ -31,7 +33,7 @@ def edges_of(graph):
 
 def bodies_of(edges):
     """All paths of one and two steps that do not come back to where they began: (first, second) and the ends."""
-    by_head = {}
+    by_head: dict[int, list[tuple[int, int]]] = {}
     for head, label, tail in edges:
         by_head.setdefault(head, []).append((label, tail))
     for head, first, middle in edges:
@@ -44,7 +46,8 @@ def bodies_of(edges):
 
 def plain_rules(graph):
     edges = edges_of(graph)
-    paths, supports = Counter(), Counter()
+    paths: Counter = Counter()
+    supports: Counter = Counter()
     for body, head, tail in bodies_of(edges):
         paths[body] += 1
         for label in range(2 * len(graph.relations)):
@@ -78,7 +81,7 @@ def test_what_is_foretold_is_what_the_most_trusted_rule_says(seed):
     told = foretell(graph, mine_rules(graph), labels, heads)
     edges, rules = edges_of(graph), plain_rules(graph)
     reached = {(body, head, tail) for body, head, tail in bodies_of(edges)}
-    best = {}
+    best: dict[tuple[int, int, int], float] = {}
     for (label, body), confidence in rules.items():
         for own, head, tail in reached:
             if own == body and head != tail and (head, label, tail) not in edges:
@@ -163,7 +166,7 @@ class TestEvidence:
         labels = Labels.of(observed)
         scorer = ComplEx(labels.num_nodes, labels.num_labels, 8, torch.Generator().manual_seed(0))
         torch.nn.init.normal_(scorer.nodes)
-        expectations = fit_beliefs(observed, 0).expectations
+        expectations = fit_beliefs(observed, TRAIN_SHARE, 0).expectations
         return observed, scorer, expectations, Evidence.of_rules(observed, expectations.relations(1.0, 1.0))
 
     def test_a_row_is_still_a_softmax(self, parts):
@@ -224,7 +227,7 @@ class TestEvidence:
         observed = ObservedFacts.of(graph, CPU)
         labels = Labels.of(observed)
         scorer = ComplEx(labels.num_nodes, labels.num_labels, 8, torch.Generator().manual_seed(0))
-        expectations = fit_beliefs(observed, 0).expectations
+        expectations = fit_beliefs(observed, TRAIN_SHARE, 0).expectations
         evidence = Evidence.of_rules(observed, expectations.relations(1.0, 1.0))
         sums = log_sums(observed, scorer, expectations, evidence, 1.0)
         facts = PredictedFacts(observed, scorer, expectations, sums, [], Calibration(rules=1.0), evidence=evidence)
@@ -232,8 +235,8 @@ class TestEvidence:
         inference = Inference()
         best = int(Reckoner(facts, inference).answer(batch)[0].argmax())
         assert graph.entities.label(best) == "land0"
-        said = lines(explain(Reckoner(facts, inference), batch, best), batch, names)
+        said = reason_of(explain(Reckoner(facts, inference), batch, best), names).lines()
         assert "predicted" in said[0]
         assert said[1].startswith("– since child0 — born in → town0 and town0 — in → land0: so in ")
         silent = Reckoner(facts.recalibrated(Calibration(rules=0.0)), inference)
-        assert len(lines(explain(silent, batch, best), batch, names)) == 1
+        assert len(reason_of(explain(silent, batch, best), names).lines()) == 1

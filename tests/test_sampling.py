@@ -12,7 +12,7 @@ from kgreckon.benchmark import SplitGraph
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
 from kgreckon.benchmark.sampling import Walker
 from kgreckon.benchmark.walking import Program
-from kgreckon.exact import Numbers, answer
+from kgreckon.exact import ComparisonMode, answer
 from kgreckon.query import GENERAL_TYPES, Batch, Compare, Follow, HavingValue, Shape, ValueOf, shape_of, specific_type
 from kgreckon.query.algebra import nodes
 from random_graph import random_graph
@@ -43,7 +43,7 @@ def graphs(world_graph):
 
 @pytest.fixture(scope="module")
 def references(graphs):
-    return {(place, numbers): Reference(graph, numbers) for place, graph in graphs.items() for numbers in Numbers}
+    return {(place, mode): Reference(graph, mode) for place, graph in graphs.items() for mode in ComparisonMode}
 
 
 def reference_draws(reference, shape, rng):
@@ -53,8 +53,8 @@ def reference_draws(reference, shape, rng):
             yield query
 
 
-def compiled_draws(graph, numbers, shape, seed):
-    walker, program = Walker(graph, numbers), Program(shape)
+def compiled_draws(graph, mode, shape, seed):
+    walker, program = Walker(graph, mode), Program(shape)
     draws = walker.draw(program, seed, 0, 20 * DRAWS)
     for ids, kinds in zip(draws.ids, draws.kinds.tolist(), strict=True):
         yield Batch(program.specific_shape(kinds), ids[None, :]).query(0, graph.values)
@@ -75,18 +75,18 @@ def probability_of_the_difference(one: Counter, other: Counter) -> float:
     classes = sorted({*one, *other}, key=repr)
     common = [c for c in classes if one[c] + other[c] >= 20]
     rare = [c for c in classes if one[c] + other[c] < 20]
-    table = [[counts[c] for c in common] + [sum(counts[c] for c in rare)] for counts in (one, other)]
-    table = np.array(table)[:, np.sum(table, axis=0) > 0]
+    counted = [[counts[c] for c in common] + [sum(counts[c] for c in rare)] for counts in (one, other)]
+    table = np.array(counted)[:, np.sum(counted, axis=0) > 0]
     return 1.0 if table.shape[1] < 2 else float(chi2_contingency(table).pvalue)
 
 
-@pytest.mark.parametrize("numbers", list(Numbers))
+@pytest.mark.parametrize("mode", list(ComparisonMode))
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("place", ["world", "small"])
-def test_the_same_distribution(graphs, references, place, name, numbers):
+def test_the_same_distribution(graphs, references, place, name, mode):
     graph, shape = graphs[place], TYPES[name].canonical
-    theirs = list(islice(reference_draws(references[place, numbers], shape, random.Random(1)), DRAWS))
-    ours = list(islice(compiled_draws(graph, numbers, shape, 1), DRAWS))
+    theirs = list(islice(reference_draws(references[place, mode], shape, random.Random(1)), DRAWS))
+    ours = list(islice(compiled_draws(graph, mode, shape, 1), DRAWS))
     assert len(ours) == len(theirs) == DRAWS
 
     def shapes(queries):
@@ -96,9 +96,9 @@ def test_the_same_distribution(graphs, references, place, name, numbers):
         return Counter(label for query in queries for label in labels_of(query))
 
     def answer_counts(queries):
-        found = Counter()
+        found: Counter = Counter()
         for shape, group in by_shape(queries).items():
-            counts = answer(graph, Batch.of(group, graph.values), numbers).counts
+            counts = answer(graph, Batch.of(group, graph.values), mode).counts
             found.update((shape.canonical.text, int(np.log2(count + 1))) for count in counts)
         return found
 
@@ -107,7 +107,7 @@ def test_the_same_distribution(graphs, references, place, name, numbers):
 
 
 def by_shape(queries):
-    groups = {}
+    groups: dict[Shape, list] = {}
     for query in queries:
         groups.setdefault(shape_of(query), []).append(query)
     return groups
@@ -117,7 +117,7 @@ def test_the_alarm_goes_off_when_a_rule_is_skipped(graphs, references):
     """A walk that chose among all edges instead of among predecessors would be told apart."""
     graph = graphs["world"]
     rng = random.Random(1)
-    fair = list(islice(reference_draws(references["world", Numbers.SAMPLED], GENERAL_TYPES["1p"], rng), DRAWS))
+    fair = list(islice(reference_draws(references["world", ComparisonMode.SAMPLED], GENERAL_TYPES["1p"], rng), DRAWS))
     facts = graph.facts
     edges = rng.choices(range(len(facts)), k=DRAWS)
     skipped = Counter(("Follow", 2 * int(facts.labels[e]) + rng.randrange(2)) for e in edges)
@@ -126,7 +126,7 @@ def test_the_alarm_goes_off_when_a_rule_is_skipped(graphs, references):
 
 
 def test_the_same_attempt_reaches_the_same_query_however_attempts_are_cut(graphs):
-    walker, program = Walker(graphs["small"], Numbers.SAMPLED), Program(GENERAL_TYPES["up"])
+    walker, program = Walker(graphs["small"], ComparisonMode.SAMPLED), Program(GENERAL_TYPES["up"])
     whole = walker.draw(program, 9, 0, 1000)
     parts = [walker.draw(program, 9, first, 250) for first in range(0, 1000, 250)]
     assert np.array_equal(whole.ids, np.concatenate([part.ids for part in parts]))

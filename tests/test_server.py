@@ -1,5 +1,6 @@
 """The server's answers: questions, names, distributions, and a description that is true."""
 
+import json
 import signal
 import socket
 import subprocess
@@ -11,25 +12,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from starlette.applications import Starlette
+from starlette.routing import Route
 
-from kgreckon.answering import Answerer
+from kgreckon.answers import Answerer
 from kgreckon.benchmark import BuildSettings, build
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
 from kgreckon.exact.semantics import ExactSemantics
 from kgreckon.graph import GraphBuilder
 from kgreckon.graph.literals import read_date
+from kgreckon.models import ExactModel
 from kgreckon.query import GENERAL_TYPES, Batch, NumberSort, interpret, sort_of
 from kgreckon.query.paper import parse
+from kgreckon.runs import choose_settings, train
 from kgreckon.server import Limits, Service, serve
 from kgreckon.server.catalogue import Catalogue, NameIndex
 from kgreckon.server.distributions import Interval, distributions, interval
 from kgreckon.server.gate import TimeLimitError, deadline
-from kgreckon.server.running import open_service
-from kgreckon.training import choose_settings, train
+from kgreckon.server.serving import open_service
 from served import IN_JAPAN, NORTH, POPULATIONS, client_of, no_pause
 from small_world import small_world
 from strategies import graphs, queries
+
+
+def named(answer):
+    """An answer as a request to explain it gives it."""
+    if answer["value"] is None:
+        return {"answer": answer["name"]}
+    return {"answer": answer["value"], "unit": answer["unit"]}
 
 
 class TestDescription:
@@ -37,9 +47,9 @@ class TestDescription:
         app = client.app.application
         assert isinstance(app, Starlette)
         routes = {
-            route.path: {method.lower() for method in route.methods} - {"head"}
+            route.path: {method.lower() for method in route.methods or ()} - {"head"}
             for route in app.routes
-            if route.path not in ("/", "/page/{name}")
+            if isinstance(route, Route) and route.path not in ("/", "/page/{name}")
         }
         paths = client.get("/api").json()["paths"]
         assert {path: set(methods) for path, methods in paths.items()} == routes
@@ -72,8 +82,10 @@ class TestDescription:
                 found = each.post("/api/ask", json={"query": text, "explain": True})
                 assert found.status_code == 200 and found.json()["answers"]
                 check("/api/ask", found)
-                answer = found.json()["answers"][0]["id"]
-                check("/api/explain", each.post("/api/explain", json={"query": text, "answer": answer}))
+                first = found.json()["answers"][0]
+                explained = each.post("/api/explain", json={"query": text} | named(first))
+                assert explained.status_code == 200 and explained.json()["reason"] == first["reason"]
+                check("/api/explain", explained)
             check("/api/ask", each.post("/api/ask", content="{"))
             check("/api/ask", each.post("/api/ask", json={"query": "(e,(nobody at all))"}))
 
@@ -88,14 +100,13 @@ class TestQuestions:
     def test_answers_are_the_answerers(self, reckoner):
         text = "(i,(rp,(r0),(e,(e1))),(rap,(height),(np,(GreaterThan),(nv,(3)))))"
         found = client_of(reckoner).post("/api/ask", json={"query": text, "limit": 40, "explain": True}).json()
-        expected = reckoner.answerer.ask(text, 40)
-        assert [(each["id"], each["score"], each["observed"]) for each in found["answers"]] == [
-            (each.id, each.score, each.observed) for each in expected.answers
-        ]
+        expected = reckoner.answerer.ask(text, 40, explain=True)
+        assert found["answers"] == json.loads(json.dumps(expected.as_json()["answers"]))
         assert {each["observed"] for each in found["answers"]} == {True, False}
         assert found["observed"] == expected.observed and found["words"] == expected.words
         for each in found["answers"]:
-            assert each["reasons"] == reckoner.answerer.explain(text, each["id"])
+            reason = reckoner.answerer.explain(text, each["name"]).as_json()
+            assert each["reason"] == json.loads(json.dumps(reason))
 
     def test_a_number_has_an_estimate_and_the_answers_spread(self, reckoner):
         found = client_of(reckoner).post("/api/ask", json={"query": "(ap,(height),(rp,(r0),(e,(e1))))"}).json()
@@ -118,8 +129,10 @@ class TestQuestions:
         assert many["limit"] == 1000 and len(many["answers"]) > 20
 
     def test_answers_on_a_map(self, client):
-        for answer in client.post("/api/ask", json={"query": NORTH, "limit": 5}).json()["answers"]:
-            assert -90 <= answer["latitude"] <= 90 and -180 <= answer["longitude"] <= 180
+        found = client.post("/api/ask", json={"query": NORTH, "limit": 5}).json()
+        assert set(found["places"]) == {answer["name"] for answer in found["answers"]}
+        for latitude, longitude in found["places"].values():
+            assert -90 <= latitude <= 90 and -180 <= longitude <= 180
         places = client.get("/api/places").json()["places"]
         assert 1000 < len(places) <= 5000
         assert client.get("/api/info").json()["has_map"] is True
@@ -201,7 +214,7 @@ class TestDistributions:
     def test_bins_fit_together(self, data):
         graph = data.draw(graphs())
         query = data.draw(queries(graph))
-        answerer = Answerer.exact(graph)
+        answerer = Answerer(ExactModel(graph))
         for each in distributions(Catalogue(graph), answerer.rank(query), no_pause):
             assert sorted(each["edges"]) == each["edges"] and len(each["counts"]) == len(each["edges"]) - 1
             assert each["answers"] is None or len(each["answers"]) == len(each["counts"])
@@ -235,7 +248,7 @@ class TestDistributions:
         builder = GraphBuilder()
         for name in ("a", "b"):
             builder.add_value(name, "dose", 500.0, "mg")
-        service = Service(Answerer.exact(builder.build()), "exact", Limits())
+        service = Service(Answerer(ExactModel(builder.build())), Limits())
         query = "(rap,(dose),(np,(GreaterThan),(nv,(100 mg))))"
         (found,) = service.ask(query, 5, False, no_pause)["distributions"]
         assert found["edges"] == [250.0, 750.0] and found["counts"] == [2]
@@ -244,7 +257,7 @@ class TestDistributions:
         builder = GraphBuilder()
         for name, size in (("a", -1.5e308), ("b", 5.0), ("c", 1.5e308)):
             builder.add_value(name, "size", size)
-        service = Service(Answerer.exact(builder.build()), "exact", Limits())
+        service = Service(Answerer(ExactModel(builder.build())), Limits())
         query = "(rap,(size),(np,(GreaterThan),(nv,(1))))"
         (found,) = service.ask(query, 5, False, no_pause)["distributions"]
         assert np.isfinite(found["edges"]).all() and np.all(np.diff(np.array(found["edges"]) / 4) >= 0)
@@ -253,7 +266,7 @@ class TestDistributions:
     def test_a_date_among_the_answers_is_written_as_one(self):
         builder = GraphBuilder()
         builder.add_value("Ada", "born", read_date("1815-12-10"), "date")
-        service = Service(Answerer.exact(builder.build()), "exact", Limits())
+        service = Service(Answerer(ExactModel(builder.build())), Limits())
         (answer,) = service.ask("(ap,(born),(e,(Ada)))", 5, False, no_pause)["answers"]
         assert answer["text"] == "1815-12-10" and answer["unit"] == "date"
 
@@ -277,12 +290,13 @@ class TestServing:
     def test_the_command_serves_until_it_is_interrupted(self):
         command = [sys.executable, "-m", "kgreckon", "serve", "world", "--port", "0"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout and process.stderr
             address = process.stdout.readline().strip()
             host, port = address.removeprefix("http://").rstrip("/").split(":")
             with socket.create_connection((host, int(port)), timeout=30) as client:
                 client.sendall(b"GET /api/info HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 received = b"".join(iter(lambda: client.recv(65536), b""))
-            assert received.startswith(b"HTTP/1.1 200") and b'"model": "exact"' in received
+            assert received.startswith(b"HTTP/1.1 200") and b'"calibration": "certain"' in received
             assert b"server:" not in received.lower()
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == 0
@@ -319,12 +333,12 @@ def test_a_neural_run_is_served_with_examples_that_it_can_answer(world_graph, tm
     train(made, tmp_path / "r", choose_settings({"model": "gqe", "numbers": "dice", **few}))
     service = open_service(tmp_path / "r", Limits())
     service.warm_up()
-    assert service.info["model"] == "gqe-dice"
+    assert service.info["model"] == {"name": "gqe-dice", "calibration": "share", "any_comparison": False}
     texts = [example["query"] for example in service.info["examples"]]
     assert NORTH in texts and not any("<=" in text or "nv" in text for text in texts)
     each = client_of(service)
     for text in texts:
         found = each.post("/api/ask", json={"query": text, "limit": 50, "explain": True}).json()
-        assert found["answers"] and all(answer["reasons"] for answer in found["answers"])
+        assert found["answers"] and all(answer["reason"]["statements"] for answer in found["answers"])
     refused = each.post("/api/ask", json={"query": "(rap,(latitude),(np,(x <= y),(nv,(12.5))))"})
     assert refused.status_code == 400 and "12.5" in refused.json()["error"]

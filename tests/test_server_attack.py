@@ -7,15 +7,17 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from kgreckon.answering import Answerer
+from kgreckon.answers import Answerer
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
+from kgreckon.models import ExactModel
 from kgreckon.query import blocks
 from kgreckon.query.paper import parse
 from kgreckon.server import Gate, Limits, Service, application
@@ -104,7 +106,7 @@ class TestRefusals:
             def translate(self, query):
                 raise ZeroDivisionError("secret")
 
-        broken = Broken(world.answerer, "exact", Limits())
+        broken = Broken(world.answerer, Limits())
         client = TestClient(application(broken, Gate(Limits())), raise_server_exceptions=False)
         response = client.post("/api/translate", json={"query": NORTH})
         assert response.status_code == 500 and response.json() == {"error": "internal error"}
@@ -166,7 +168,7 @@ class TestBounds:
                 sent += 1000
                 yield b" " * 1000
 
-        with running(application(Service(world.answerer, "exact", limits), Gate(limits))) as port:
+        with running(application(Service(world.answerer, limits), Gate(limits))) as port:
             for head in ("Content-Length: 100000000", "Transfer-Encoding: chunked"):
                 lines = ("POST /api/ask HTTP/1.1", "Host: x", "Content-Type: application/json", head, "", "")
                 with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
@@ -183,7 +185,7 @@ class TestBounds:
 
     def test_a_body_that_is_just_too_large(self, world):
         limits = Limits(body_bytes=200)
-        client = client_of(Service(world.answerer, "exact", limits))
+        client = client_of(Service(world.answerer, limits))
         assert client.post("/api/ask", json={"query": "x" * 300}).status_code == 413
         chunks = (b" " * 100 for _ in range(3))
         typed = {"Content-Type": "application/json"}
@@ -244,7 +246,7 @@ class TestBounds:
                 release.wait(10)
                 return super().translate(query)
 
-        client = client_of(Slow(world.answerer, "exact", limits))
+        client = client_of(Slow(world.answerer, limits))
 
         def ask_one():
             return client.post("/api/translate", json={"query": NORTH})
@@ -253,7 +255,7 @@ class TestBounds:
             first = pool.submit(ask_one)
             assert begun.wait(10)
             others = [pool.submit(ask_one) for _ in range(5)]
-            refused = []
+            refused: list[Any] = []
             while len(refused) < 4:
                 refused = [each.result() for each in others if each.done()]
                 time.sleep(0.005)
@@ -277,7 +279,7 @@ class TestBounds:
                     time.sleep(0.005)
 
         gate = Gate(limits)
-        client = TestClient(application(Slow(world.answerer, "exact", limits), gate))
+        client = TestClient(application(Slow(world.answerer, limits), gate))
         with client:
             start = time.monotonic()
             found = client.post("/api/ask", json={"query": NORTH})
@@ -289,7 +291,7 @@ class TestBounds:
             assert client.post("/api/complete", json={"query": "(e,(Japan))"}).status_code == 200
 
     def test_every_node_of_a_query_is_a_chance_to_stop(self, world, reckoner):
-        nodes = []
+        nodes: list[int] = []
         for service, text, count in ((world, NORTH, 8), (reckoner, "(n,(rp,(r0),(rp,(r1),(e,(e1)))))", 4)):
             query = parse(text, service.names)
             nodes.clear()
@@ -298,7 +300,7 @@ class TestBounds:
             with pytest.raises(TimeLimitError):
                 service.answerer.rank(query, deadline(-1))
             with pytest.raises(TimeLimitError):
-                service.answerer.explain_all(query, [0], deadline(-1))
+                service.answerer.explain_id(query, 0, deadline(-1))
 
     def test_the_gate_counts_work_until_it_ends(self):
         async def play():
@@ -333,7 +335,7 @@ class TestBounds:
         gate = Gate(limits)
         body = json.dumps({"query": NORTH})
         lines = ("POST /api/ask HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {len(body)}")
-        with running(application(Slow(world.answerer, "exact", limits), gate)) as port:
+        with running(application(Slow(world.answerer, limits), gate)) as port:
             clients = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(4)]
             for client in clients:
                 client.sendall("\r\n".join([*lines, "", body]).encode())
@@ -358,7 +360,7 @@ class TestThreads:
         texts = [heights.format(place, place) for place in range(6)]
         texts += [f"(ap,(age),(rp,(^r1),(e,(e{place}))))" for place in range(6)]
         texts += [f"SELECT ?x {{ ?x :r0 :e{place} ; :height ?h FILTER(?h > 2 * {place}) }}" for place in range(6)]
-        fresh = Service(Answerer(reckoner.answerer.model, reckoner.graph, reckoner.answerer.device), "r", Limits())
+        fresh = Service(Answerer(reckoner.answerer.model), Limits())
         for service, asked in ((fresh, texts), (world, [NORTH, POPULATIONS, IN_JAPAN])):
 
             def answers(text, service=service):
@@ -435,10 +437,16 @@ class TestFuzzing:
     def test_any_query_of_the_algebra_is_answered_exactly(self, data):
         graph = data.draw(graphs())
         query = data.draw(queries(graph))
-        service = Service(Answerer.exact(graph), "exact", Limits())
+        service = Service(Answerer(ExactModel(graph)), Limits())
         asked = service.translate(blocks.write(query, graph.vocabulary))
         found = service.ask(asked["tree"], 1000, True, no_pause)
         expected = ask(graph, query)
-        assert [answer["id"] for answer in found["answers"]] == sorted(expected.tolist())
+        places = [
+            service.answerer.id_of(
+                query, *((each["name"],) if each["value"] is None else (each["value"], each["unit"]))
+            )
+            for each in found["answers"]
+        ]
+        assert places == sorted(expected.tolist())
         assert found["observed"] == len(expected) and all(answer["observed"] for answer in found["answers"])
         json.dumps(found, allow_nan=False)

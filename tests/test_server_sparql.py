@@ -1,9 +1,10 @@
 """The SPARQL 1.1 protocol: three ways to ask, four forms of an answer, and clients that others wrote."""
 
 import io
+from typing import Any
 
 import pytest
-from rdflib.query import Result
+from rdflib.query import Result, ResultRow
 from SPARQLWrapper import CSV, GET, JSON, POST, POSTDIRECTLY, TSV, URLENCODED, XML, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import QueryBadFormed
 
@@ -11,7 +12,7 @@ from kgreckon.exact import ask
 from kgreckon.query.paper import parse
 from kgreckon.server import Gate, Limits, Service, application
 from kgreckon.server.negotiation import preferred
-from kgreckon.server.results import FORMATS
+from kgreckon.server.sparql_results import FORMATS
 from served import IN_JAPAN, client_of, running
 
 
@@ -35,8 +36,8 @@ class TestSparql:
             response = client.get("/sparql", params={"query": IN_JAPAN}, headers={"Accept": media_type})
             assert response.headers["content-type"].partition(";")[0] == media_type
             result = Result.parse(io.BytesIO(response.content), format=name)
-            assert [str(variable) for variable in result.vars] == ["c", "score", "observed"]
-            rows[name] = [tuple(row) for row in result]
+            assert [str(variable) for variable in result.vars or ()] == ["c", "score", "observed"]
+            rows[name] = [tuple(row) for row in result if isinstance(row, ResultRow)]
         assert len(rows["json"]) > 100
         assert rows["json"] == rows["xml"] == rows["tsv"]
         assert [[str(term) for term in row] for row in rows["csv"]] == [
@@ -58,7 +59,7 @@ class TestSparql:
         )
 
     def test_without_a_limit_nothing_proved_is_lost_and_the_table_stays_short(self, world):
-        few = Service(world.answerer, "exact", Limits(sparql_default=5, sparql_answers=1000))
+        few = Service(world.answerer, Limits(sparql_default=5, sparql_answers=1000))
         client = client_of(few)
 
         def rows(query):
@@ -144,7 +145,7 @@ class TestSparql:
         with running(application(world, Gate(world.limits), {"127.0.0.1"})) as port:
             for method in (GET, POST):
                 for encoding in (URLENCODED, POSTDIRECTLY) if method == POST else (URLENCODED,):
-                    endpoint = SPARQLWrapper(f"http://127.0.0.1:{port}/sparql")
+                    endpoint: Any = SPARQLWrapper(f"http://127.0.0.1:{port}/sparql")
                     endpoint.setMethod(method)
                     endpoint.setRequestMethod(encoding)
                     endpoint.setQuery(query)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
 from kgreckon.graph import GraphBuilder, KnowledgeGraph
-from kgreckon.graph.triples import n_triples
+from kgreckon.graph.ntriples import n_triples
 from kgreckon.query import GENERAL_TYPES, Entity, Follow, NumberSort, Shape, ValueOf, paper, sort_of, specific_shapes
 from kgreckon.query.sparql import iri, name_of, parse, write
 from reference import Reference
@@ -33,7 +33,9 @@ class Engine:
 
     def answers(self, query) -> set[str | float]:
         """Names or numbers; numbers have no units in RDF."""
-        found = [solution["x"].value for solution in self.store.query(write(query, self.graph.vocabulary))]
+        solutions = self.store.query(write(query, self.graph.vocabulary))
+        assert isinstance(solutions, ox.QuerySolutions)
+        found = [solution["x"].value for solution in solutions]
         assert len(found) == len(set(found))
         if isinstance(sort_of(query, self.graph.vocabulary), NumberSort):
             return {float(text) for text in found}

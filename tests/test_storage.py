@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -258,7 +259,7 @@ def with_header(folder: Path, **entries) -> None:
 
 
 # The example holds 5 entities, 1 relation, 2 attributes, 2 units, 6 values, 3 facts and 6 attribute facts.
-DAMAGES = {
+DAMAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "ids of entities": ("facts.arrow", {"head": [0, 2, 5]}),
     "negative ids": ("facts.arrow", {"tail": [-1, 3, 3]}),
     "ids of relations": ("facts.arrow", {"relation": [0, 0, 1]}),
@@ -285,7 +286,7 @@ class TestDamage:
     def test_the_example_is_what_the_damages_assume(self, folder):
         graph = open_graph_folder(folder)
         sizes = (graph.entities, graph.relations, graph.attributes, graph.values, graph.facts, graph.attribute_facts)
-        assert tuple(map(len, sizes)) == (5, 1, 2, 6, 3, 6)
+        assert tuple(len(each) for each in sizes) == (5, 1, 2, 6, 3, 6)
 
     @pytest.mark.parametrize("damage", DAMAGES)
     def test_what_does_not_fit_together_is_named(self, folder, damage):

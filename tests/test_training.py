@@ -8,34 +8,37 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
 from kgreckon.errors import UserError
-from kgreckon.evaluation import Answers, EvaluationQueries, QueryScores, evaluate_scores, filtered_ranks
+from kgreckon.evaluation import AnswerPairs, EvaluationQueries, QueryScores, evaluate_scores, filtered_ranks
 from kgreckon.graph import GraphBuilder
-from kgreckon.models import BACKBONES, NUMBER_FORMS, Backbone, QueryModel, register
-from kgreckon.models.operators import Embedding
+from kgreckon.models.interrupts import WholeSteps
+from kgreckon.models.neural import BACKBONES, ENCODINGS, Backbone, NeuralSettings, QueryModel, register
+from kgreckon.models.neural.captured_steps import CapturedSteps
+from kgreckon.models.neural.device_queries import DeviceQueries, model_for, training_queries
+from kgreckon.models.neural.neural_model import NeuralModel
+from kgreckon.models.neural.operators import Embedding
+from kgreckon.models.reckoner.fuzzy import ids_on
+from kgreckon.models.run_files import RunFiles
 from kgreckon.query import GENERAL_TYPES, Batch, Entity, Follow, Not, Shape
-from kgreckon.reckoner.fuzzy import ids_on
-from kgreckon.training import (
+from kgreckon.runs import (
     Run,
-    RunSettings,
     TrainingProgress,
     choose_settings,
-    evaluate,
-    load,
     parse_assignments,
+    remarks_on,
     resume,
     train,
-    without_effect,
+    train_with,
 )
-from kgreckon.training.comparing import compare_runs
-from kgreckon.training.data import DeviceQueries, model_for, training_queries
-from kgreckon.training.interrupts import WholeSteps
-from kgreckon.training.steps import Steps
+from kgreckon.runs.comparing import compare_runs
+from kgreckon.runs.evaluate import evaluate
+from kgreckon.runs.run_folder import settings_as_json, settings_from_json
 from random_graph import random_graph
 
 CPU = torch.device("cpu")
@@ -68,9 +71,16 @@ def small(tmp_path_factory) -> Benchmark:
     return build(graph, tmp_path_factory.mktemp("small") / "b", BuildSettings.choose(graph, queries=100))
 
 
-def settings(**changes) -> RunSettings:
+def settings(**changes) -> NeuralSettings:
     few = {"dimension": 16, "batch_size": 64, "steps": 6, "validation_queries": 20, "particles": 2, "report_every": 1}
-    return RunSettings.choose({**few, "checkpoint_every": 2, "validate_every": 0, "device": "cpu", **changes})
+    return NeuralSettings.choose({**few, "checkpoint_every": 2, "validate_every": 0, "device": "cpu", **changes})
+
+
+def encoder_of(run: Run) -> QueryModel:
+    """The torch module of a neural run, with its best weights."""
+    model = run.load(device="cpu")
+    assert isinstance(model, NeuralModel)
+    return model.encoder
 
 
 class MeanPoint(Backbone):
@@ -107,24 +117,22 @@ class MeanPoint(Backbone):
         return state @ self.nodes.weight[nodes].T
 
 
-@pytest.mark.parametrize("numbers", NUMBER_FORMS)
+@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("model", sorted(BACKBONES))
-def test_every_model_overfits_a_toy_benchmark(toy, tmp_path, model, numbers):
+def test_every_model_overfits_a_toy_benchmark(toy, tmp_path, model, encoding):
     chosen = settings(
-        model=model, numbers=numbers, dimension=64, steps=800, batch_size=128, learning_rate=1e-2, dropout=0.0,
+        model=model, encoding=encoding, dimension=64, steps=800, batch_size=128, learning_rate=1e-2, dropout=0.0,
         entity_smoothing=0.0, value_smoothing=0.0, decay=0.5, report_every=100, checkpoint_every=800,
     )  # fmt: skip
-    run = train(toy, tmp_path / "run", chosen)
-    trained = run.model(toy, CPU, "last.safetensors")
+    trained = train_with(toy, tmp_path / "run", chosen).load(device="cpu")  # validated at its last step alone
     found = []
     for queries in training_queries(toy, CPU):
         if queries.shape.denotes_numbers:
             continue
-        with torch.no_grad():
-            scores = trained.scores(trained.encode(Batch(queries.shape, queries.ids)), False)
+        scores = trained.scores(Batch(queries.shape, queries.ids))
         counts = queries.offsets.diff().numpy()
-        none = Answers.of(torch.zeros(0, dtype=torch.int32), 0 * counts)
-        ranks = filtered_ranks(scores, none, Answers.of(queries.answers, counts))
+        none = AnswerPairs.of(torch.zeros(0, dtype=torch.int32), 0 * counts)
+        ranks = filtered_ranks(scores, none, AnswerPairs.of(queries.answers, counts))
         found.append(QueryScores.from_ranks(ranks).realistic[:, 0])
     assert torch.cat(found).mean() > 0.9
 
@@ -139,29 +147,38 @@ class Losses(TrainingProgress):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("numbers", NUMBER_FORMS)
-def test_a_resumed_run_takes_the_same_steps_as_one_that_was_never_stopped(small, tmp_path, numbers):
-    chosen = settings(numbers=numbers, dropout=0.2, decay=0.5, steps=8, validate_every=3)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_resumed_run_takes_the_same_steps_as_one_that_was_never_stopped(small, tmp_path, encoding):
+    chosen = settings(encoding=encoding, dropout=0.2, decay=0.5, steps=8, validate_every=3)
     whole, stopped, resumed = Losses(), Losses(stop_after=5), Losses()
-    train(small, tmp_path / "whole", chosen, whole)
+    train_with(small, tmp_path / "whole", chosen, whole)
     with pytest.raises(KeyboardInterrupt):
-        train(small, tmp_path / "stopped", chosen, stopped)
+        train_with(small, tmp_path / "stopped", chosen, stopped)
     resume(tmp_path / "stopped", progress=resumed)
     assert min(resumed.losses) == 5  # the last checkpoint stood at step 4
     assert {**stopped.losses, **resumed.losses} == whole.losses
     one, other = (Run.open(tmp_path / name) for name in ("whole", "stopped"))
     for name in ("last.safetensors", "best.safetensors"):
-        tensors, others = one.tensors(name, CPU), other.tensors(name, CPU)
+        tensors, others = one.files.tensors(name, CPU), other.files.tensors(name, CPU)
         assert tensors.keys() == others.keys() and all(torch.equal(tensors[key], others[key]) for key in tensors)
-    steps = [record["step"] for record in other.records() if "loss" in record]
+    steps = [record["step"] for record in other.files.records() if "loss" in record]
     assert steps == list(range(1, 9))
+
+
+def test_settings_given_by_name_train_the_same_run_as_those_chosen_before(small, tmp_path):
+    chosen = settings(model="gqe", encoding="dice")
+    named = {name: value for name, value in chosen.model_dump().items() if name != "model"}
+    runs = train_with(small, tmp_path / "one", chosen), train(small, "gqe", out=tmp_path / "other", **named)
+    assert runs[0].settings == runs[1].settings == chosen
+    tensors, others = (run.files.tensors("best.safetensors", CPU) for run in runs)
+    assert tensors.keys() == others.keys() and all(torch.equal(tensors[key], others[key]) for key in tensors)
 
 
 def test_what_was_told_before_the_first_checkpoint_is_forgotten_by_whoever_begins_again(small, tmp_path):
     chosen = settings(steps=6, validate_every=1, checkpoint_every=100)
     with pytest.raises(KeyboardInterrupt):
-        train(small, tmp_path / "run", chosen, Losses(stop_after=3))
-    records = resume(tmp_path / "run").records()
+        train_with(small, tmp_path / "run", chosen, Losses(stop_after=3))
+    records = resume(tmp_path / "run").files.records()
     for told in ("loss", "validation_mrr"):
         assert [record["step"] for record in records if told in record] == list(range(1, 7))
 
@@ -169,8 +186,10 @@ def test_what_was_told_before_the_first_checkpoint_is_forgotten_by_whoever_begin
 @pytest.mark.parametrize("moment", ["in a step", "in a report", "in a validation"])
 def test_an_interrupt_keeps_every_step_that_is_whole(small, tmp_path, monkeypatch, moment):
     chosen = settings(dropout=0.2, steps=9, validate_every=5, report_every=5, checkpoint_every=100)
-    whole = train(small, tmp_path / "whole", chosen)
-    own = {"in a step": Steps.run, "in a report": Run.record, "in a validation": evaluate_scores}[moment]
+    whole = train_with(small, tmp_path / "whole", chosen)
+    own: Any = {"in a step": CapturedSteps.run, "in a report": RunFiles.record, "in a validation": evaluate_scores}[
+        moment
+    ]
     calls = []
 
     def interrupted(*arguments):
@@ -179,20 +198,26 @@ def test_an_interrupt_keeps_every_step_that_is_whole(small, tmp_path, monkeypatc
             signal.raise_signal(signal.SIGINT)
         return own(*arguments)
 
-    place = {"in a step": "Steps.run", "in a report": "Run.record", "in a validation": "evaluate_scores"}[moment]
+    place = {"in a step": "CapturedSteps.run", "in a report": "RunFiles.record", "in a validation": "evaluate_scores"}[
+        moment
+    ]
     with monkeypatch.context() as patch:
-        patch.setattr(f"kgreckon.training.loop.{place}", interrupted)
+        patch.setattr(f"kgreckon.models.neural.training.{place}", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            train(small, tmp_path / "stopped", chosen)
+            train_with(small, tmp_path / "stopped", chosen)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    kept = json.loads(Run.open(tmp_path / "stopped").tensors("last.safetensors", CPU)["progress"].numpy().tobytes())
+    kept = json.loads(
+        Run.open(tmp_path / "stopped").files.tensors("last.safetensors", CPU)["progress"].numpy().tobytes()
+    )
     assert kept["step"] == (7 if moment == "in a step" else 5)
     resumed = resume(tmp_path / "stopped")
     for name in ("last.safetensors", "best.safetensors"):
-        tensors, others = whole.tensors(name, CPU), resumed.tensors(name, CPU)
+        tensors, others = whole.files.tensors(name, CPU), resumed.files.tensors(name, CPU)
         assert tensors.keys() == others.keys() and all(torch.equal(tensors[key], others[key]) for key in tensors)
     for told in ("loss", "validation_mrr"):
-        lines = [[(line["step"], line[told]) for line in run.records() if told in line] for run in (whole, resumed)]
+        lines = [
+            [(line["step"], line[told]) for line in run.files.records() if told in line] for run in (whole, resumed)
+        ]
         assert lines[0] == lines[1]
 
 
@@ -213,16 +238,16 @@ def test_what_a_scheduler_sends_stops_a_training_that_can_go_on(small, tmp_path)
             time.sleep(0.1)
         process.terminate()
         _, told = process.communicate(timeout=60)
-    assert process.returncode == 2 and "stopped; go on with: kgreckon train --resume" in told
+    assert process.returncode == 2 and "stopped; continue with: kgreckon train --resume" in told
     assert (tmp_path / "run" / "last.safetensors").is_file()
 
 
 def test_a_benchmark_that_is_not_built_to_its_end_leaves_nothing(small, tmp_path):
     shutil.copytree(small.folder, tmp_path / "b")
     shutil.rmtree(tmp_path / "b" / "valid" / "2i")
-    for chosen in (settings(), choose_settings({"model": "reckoner", "device": "cpu"})):
+    for chosen in (settings(), choose_settings("reckoner", device="cpu")):
         with pytest.raises(UserError, match="the valid queries of type 2i are not built yet"):
-            train(tmp_path / "b", tmp_path / "run", chosen)
+            train_with(tmp_path / "b", tmp_path / "run", chosen)
         assert not (tmp_path / "run").exists()
 
 
@@ -232,31 +257,31 @@ def test_a_backbone_that_another_program_made_known_is_told_so(small, tmp_path, 
         length = 2
 
     try:
-        run = train(small, tmp_path / "own", settings(model="twice-as-long", numbers="dice"))
+        run = train_with(small, tmp_path / "own", settings(model="twice-as-long", encoding="dice"))
         evaluate(run)
         denied = Batch.of([Not(Follow(0, Entity(1)))], small.graph.values)
-        assert load(run).answer(Batch(denied.shape, ids_on(denied, CPU))).isfinite().all()
+        assert run.load().scores(denied.with_ids(ids_on(denied, CPU))).isfinite().all()
         with pytest.raises(UserError, match="the name 'gqe' is taken by kgreckon"):
             register("gqe")(TwiceAsLong)
         assert register("twice-as-long")(TwiceAsLong) is TwiceAsLong  # again, as in a notebook
     finally:
         BACKBONES.pop("twice-as-long")
-    other = train(small, tmp_path / "gqe", settings(model="gqe"))
+    other = train_with(small, tmp_path / "gqe", settings(model="gqe"))
     evaluate(other)
     assert len(compare_runs([run.folder, other.folder])) == 2
     with pytest.raises(UserError, match="'twice-as-long', which is not known here"):
-        load(run.folder)
+        Run.open(run.folder).load()
 
 
 def test_evaluations_that_cannot_be_meant_are_refused(small, tmp_path):
-    run = train(small, tmp_path / "run", settings())
-    assert evaluate(run, "valid")["entity_targets"] == evaluate(run, Split.VALID)["entity_targets"]
+    run = train_with(small, tmp_path / "run", settings())
+    assert evaluate(run, "valid").entity_targets == evaluate(run, Split.VALID).entity_targets
     with pytest.raises(UserError, match="must not be negative"):
         evaluate(run, queries_per_type=-5)
     with pytest.raises(UserError, match="unknown split 'vald'; did you mean 'valid'"):
         evaluate(run, "vald")
     with pytest.raises(UserError, match="unknown device 'tpu0'"):
-        load(run, device="tpu0")
+        run.load(device="tpu0")
 
 
 def test_answers_are_drawn_evenly():
@@ -277,10 +302,10 @@ def test_answers_are_drawn_evenly():
 
 def test_operators_change_at_their_share_of_the_rate(small):
     """Adam's first step changes every weight with a gradient by about the rate."""
-    chosen = settings(numbers="baseline", dropout=0.0, batch_size=32, operator_rate=0.25)
-    model = model_for(small, chosen.model, torch.Generator().manual_seed(0)).train()
+    chosen = settings(encoding="baseline", dropout=0.0, batch_size=32, operator_rate=0.25)
+    model = model_for(small, chosen, torch.Generator().manual_seed(0)).train()
     before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
-    steps = Steps(model, training_queries(small, CPU), chosen.training)
+    steps = CapturedSteps(model, training_queries(small, CPU), chosen)
     steps.set_learning_rate(0.01)
     steps.run(0)
     changes = {name: (weight - before[name]).abs().max().item() for name, weight in model.named_parameters()}
@@ -288,16 +313,16 @@ def test_operators_change_at_their_share_of_the_rate(small):
     assert changes["backbone.transition.gated.enter.weight"] == pytest.approx(0.0025, rel=1e-3)
 
 
-@pytest.mark.parametrize("numbers", ["baseline", "sinusoidal"])
-def test_the_weight_of_queries_for_values_scales_their_gradient_alone(small, numbers):
+@pytest.mark.parametrize("encoding", ["baseline", "sinusoidal"])
+def test_the_weight_of_queries_for_values_scales_their_gradient_alone(small, encoding):
     queries = training_queries(small, CPU)
     places = {each.shape.denotes_numbers: place for place, each in enumerate(queries)}
 
     def step(of_values, weight):
-        chosen = settings(numbers=numbers, dropout=0.0, number_dropout=0.0, batch_size=32, value_weight=weight)
+        chosen = settings(encoding=encoding, dropout=0.0, number_dropout=0.0, batch_size=32, value_weight=weight)
         torch.manual_seed(0)
-        model = model_for(small, chosen.model, torch.Generator().manual_seed(0)).train()
-        loss = Steps(model, queries, chosen.training).run(places[of_values])
+        model = model_for(small, chosen, torch.Generator().manual_seed(0)).train()
+        loss = CapturedSteps(model, queries, chosen).run(places[of_values])
         gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
         return loss.item(), torch.cat([gradient.flatten() for gradient in gradients])
 
@@ -312,40 +337,46 @@ def test_training_leaves_torchs_random_numbers_as_they_were(small, tmp_path):
     torch.manual_seed(7)
     expected = torch.rand(3)
     torch.manual_seed(7)
-    train(small, tmp_path / "run", settings(steps=2))
+    train_with(small, tmp_path / "run", settings(steps=2))
     assert torch.equal(torch.rand(3), expected)
 
 
 def test_training_and_evaluation_leave_torchs_precision_as_it_was(small, tmp_path):
     before = torch.get_float32_matmul_precision()
-    run = train(small, tmp_path / "run", settings(steps=2, precision="tf32"))
+    run = train_with(small, tmp_path / "run", settings(steps=2, precision="tf32"))
     evaluate(run)
     assert torch.get_float32_matmul_precision() == before
 
 
 def test_loading_what_was_saved_gives_the_same_scores(small, tmp_path):
-    run = train(small, tmp_path / "run", settings())
-    one, other = run.model(small, CPU), load(tmp_path / "run", device="cpu")
+    run = train_with(small, tmp_path / "run", settings())
+    one, other = run.load(device="cpu"), Run.open(tmp_path / "run").load(small.folder, "cpu")
     queries = EvaluationQueries.load(small, Split.TEST, CPU)
-    first, second = (evaluate_scores(each.answer, queries).as_json() for each in (one, other))
+    first, second = (evaluate_scores(each.scores, queries).as_json() for each in (one, other))
     assert first["entity_targets"] == second["entity_targets"]
 
 
-@pytest.mark.parametrize("numbers", NUMBER_FORMS)
-def test_what_is_loaded_scores_as_it_did_in_training(small, tmp_path, numbers):
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_is_loaded_scores_as_it_did_in_training(small, tmp_path, encoding):
     """A model is more than its weights: DICE's rotation is random too."""
-    run = train(small, tmp_path / "run", settings(steps=30, numbers=numbers, validate_every=0, validation_queries=0))
-    assert evaluate(run, Split.VALID)["entity_targets"]["all"]["mrr"] == pytest.approx(run.best()["validation_mrr"])
-    fresh = model_for(small, run.settings.model, torch.Generator().manual_seed(run.settings.training.seed))
-    if numbers != "baseline":
-        assert torch.equal(run.model(small, CPU).number_reasoning.encoded, fresh.number_reasoning.encoded)
+    run = train_with(
+        small, tmp_path / "run", settings(steps=30, encoding=encoding, validate_every=0, validation_queries=0)
+    )
+    reached = evaluate(run, Split.VALID).entity_targets.all
+    assert reached is not None and reached.mrr == pytest.approx(run.best()["validation_mrr"])
+    assert isinstance(run.settings, NeuralSettings)
+    fresh = model_for(small, run.settings, torch.Generator().manual_seed(run.settings.seed))
+    loaded = encoder_of(run).number_reasoning
+    if encoding != "baseline":
+        assert loaded is not None and fresh.number_reasoning is not None
+        assert torch.equal(loaded.encoded, fresh.number_reasoning.encoded)
 
 
 @pytest.mark.parametrize("changes", [{"precision": "bf16"}, {"device": "cuda"}])
 def test_what_cannot_be_trained_here_leaves_no_folder(small, tmp_path, monkeypatch, changes):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(UserError, match="GPU"):
-        train(small, tmp_path / "run", settings(**changes))
+        train_with(small, tmp_path / "run", settings(**changes))
     assert not (tmp_path / "run").exists()
 
 
@@ -357,7 +388,7 @@ def test_scores_that_are_no_numbers_have_no_rank(small):
 
 
 def test_weights_that_are_no_numbers_are_not_kept(small, tmp_path, monkeypatch):
-    taken, step = [], Steps.run
+    taken, step = [], CapturedSteps.run
 
     def poisoned(self, place):
         loss = step(self, place)
@@ -366,10 +397,10 @@ def test_weights_that_are_no_numbers_are_not_kept(small, tmp_path, monkeypatch):
             next(self.model.parameters()).data.fill_(math.nan)
         return loss.clone()
 
-    monkeypatch.setattr(Steps, "run", poisoned)
+    monkeypatch.setattr(CapturedSteps, "run", poisoned)
     with pytest.raises(UserError, match="not finite by step 7"):
-        train(small, tmp_path / "run", settings(steps=9, checkpoint_every=1, validate_every=7, report_every=100))
-    last = Run.open(tmp_path / "run").tensors("last.safetensors", CPU)
+        train_with(small, tmp_path / "run", settings(steps=9, checkpoint_every=1, validate_every=7, report_every=100))
+    last = Run.open(tmp_path / "run").files.tensors("last.safetensors", CPU)
     assert all(tensor.isfinite().all() for name, tensor in last.items() if name.startswith("model."))
     assert not (tmp_path / "run" / "best.safetensors").exists()
 
@@ -377,7 +408,7 @@ def test_weights_that_are_no_numbers_are_not_kept(small, tmp_path, monkeypatch):
 def test_without_queries_for_entities_those_for_numbers_count(small):
     queries = EvaluationQueries.load(small, Split.TEST, CPU)
     numbers = replace(queries, sets=tuple(each for each in queries.sets if each.shape.denotes_numbers))
-    scored = evaluate_scores(model_for(small, settings().model, torch.Generator()).answer, numbers)
+    scored = evaluate_scores(model_for(small, settings(), torch.Generator()).answer, numbers)
     assert (
         scored.mean_mrr() == pytest.approx(scored.as_json()["number_targets"]["all"]["mrr"]) and scored.mean_mrr() > 0
     )
@@ -390,26 +421,25 @@ def test_the_time_of_an_interrupted_run_counts(small, tmp_path):
 
     chosen = settings(steps=8, checkpoint_every=2, report_every=3)
     with pytest.raises(KeyboardInterrupt):
-        train(small, tmp_path / "run", chosen, Interrupted())
+        train_with(small, tmp_path / "run", chosen, Interrupted())
     run = resume(tmp_path / "run", small.folder)
-    lines = run.records()
+    lines = run.files.records()
     assert sum("trained_seconds" in line for line in lines) == 2
     steps = [line["step"] for line in lines if "loss" in line]
     assert steps == sorted(set(steps))
 
 
 def test_evaluation_is_written_as_json_and_csv(small, tmp_path):
-    run = train(small, tmp_path / "run", settings())
+    run = train_with(small, tmp_path / "run", settings())
     result = evaluate(run, Split.VALID)
-    assert json.loads((run.folder / "valid_metrics.json").read_text()) == result
+    assert json.loads((run.folder / "valid_metrics.json").read_text()) == result.as_json()
     lines = (run.folder / "valid_metrics.csv").read_text().splitlines()
     assert lines[0].startswith("target,queries of,queries,mrr,hits_at_1")
-    entities = result["entity_targets"]
-    assert set(entities["by_type"]) == set(GENERAL_TYPES) and 0 < entities["all"]["mrr"] <= 100
-    parts = [entities["touching_numbers"], entities["without_numbers"]]
-    assert sum(part["queries"] for part in parts) == entities["all"]["queries"]
-    errors = result["number_targets"]["absolute_error_of_the_best_value"]
-    assert errors and all(math.isfinite(each["mean"]) for each in errors.values())
+    entities = result.entity_targets
+    assert entities.all is not None and 0 < entities.all.mrr <= 100 and set(entities.by_type) == set(GENERAL_TYPES)
+    parts = [part for part in (entities.touching_numbers, entities.without_numbers) if part is not None]
+    assert len(parts) == 2 and sum(part.queries for part in parts) == entities.all.queries
+    assert result.absolute_errors and all(math.isfinite(each["mean"]) for each in result.absolute_errors.values())
     assert (run.folder / "events").is_dir()
 
 
@@ -422,45 +452,45 @@ def test_a_loss_that_is_not_finite_stops_and_names_the_type(small, tmp_path, mon
 
     monkeypatch.setattr(QueryModel, "loss", loss)
     with pytest.raises(UserError, match=r"not finite .* on queries of type 2p, \(rp,\(rp,\(e\)\)\)"):
-        train(small, tmp_path / "run", settings(steps=200))
+        train_with(small, tmp_path / "run", settings(steps=200))
 
 
 class TestFolders:
     def test_an_existing_run_is_left_alone(self, small, tmp_path):
-        train(small, tmp_path / "run", settings(steps=2))
+        train_with(small, tmp_path / "run", settings(steps=2))
         with pytest.raises(UserError, match="kgreckon train --resume"):
-            train(small, tmp_path / "run", settings(steps=2))
+            train_with(small, tmp_path / "run", settings(steps=2))
 
     def test_another_benchmark_is_told_apart(self, small, toy, tmp_path):
-        run = train(small, tmp_path / "run", settings(steps=2))
+        run = train_with(small, tmp_path / "run", settings(steps=2))
         with pytest.raises(UserError, match="is not the benchmark that"):
             run.benchmark(toy.folder)
 
     @pytest.mark.parametrize("damage", ["missing", "truncated", "other"])
     def test_damaged_weights(self, small, tmp_path, damage):
-        run = train(small, tmp_path / "run", settings(steps=2))
+        run = train_with(small, tmp_path / "run", settings(steps=2))
         path = run.folder / "best.safetensors"
         if damage == "missing":
             path.unlink()
         elif damage == "truncated":
             path.write_bytes(path.read_bytes()[:100])
         else:
-            run.save("best.safetensors", {"model.something": torch.zeros(2)})
+            run.files.save("best.safetensors", {"model.something": torch.zeros(2)})
         with pytest.raises(UserError, match=r"best\.safetensors"):
-            run.model(small, CPU)
+            run.load(device="cpu")
 
     def test_a_line_of_metrics_that_was_never_finished_does_not_count(self, small, tmp_path):
-        run = train(small, tmp_path / "run", settings(steps=2))
-        known, path = run.records(), run.folder / "metrics.jsonl"
+        run = train_with(small, tmp_path / "run", settings(steps=2))
+        known, path = run.files.records(), run.folder / "metrics.jsonl"
         with path.open("a", encoding="utf-8") as file:
             file.write('{"step": 2, "lo')
-        assert run.records() == known
-        assert resume(run.folder).records()[: len(known)] == known
+        assert run.files.records() == known
+        assert resume(run.folder).files.records()[: len(known)] == known
         path.write_text("{\n" + path.read_text())
         with pytest.raises(UserError, match=r"metrics\.jsonl:1: not a line of metrics"):
-            run.records()
+            run.files.records()
 
-    @pytest.mark.parametrize("settings", [None, 5, {"reckoner": None}, {"reckoner": {"model": None}}, {"model": 5}])
+    @pytest.mark.parametrize("settings", [None, 5, {"reckoner": None}, {"reckoner": {"model": None}}, {"model": 5}, {}])
     def test_settings_that_are_none(self, tmp_path, settings):
         header = {"format": "kgreckon-run", "version": 1, "benchmark": "b", "benchmark_hash": "h", "settings": settings}
         (tmp_path / "run.json").write_text(json.dumps(header))
@@ -472,11 +502,11 @@ class TestFolders:
         for path in (empty / "train").glob("*/summary.json"):
             path.write_text(json.dumps({"wanted": None, "found": 0, "shapes": {}}))
         with pytest.raises(UserError, match="no training queries"):
-            train(empty, tmp_path / "run", settings(steps=1))
+            train_with(empty, tmp_path / "run", settings(steps=1))
         assert not (tmp_path / "run").exists()
 
     def test_weights_are_for_whoever_may_read_the_run(self, small, tmp_path):
-        run = train(small, tmp_path / "run", settings(steps=1))
+        run = train_with(small, tmp_path / "run", settings(steps=1))
         assert len({path.stat().st_mode for path in run.folder.iterdir() if path.is_file()}) == 1
 
     @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "kgreckon-run", "version": 1}'])
@@ -490,38 +520,55 @@ class TestFolders:
 
 class TestSettings:
     def test_text_is_read_as_the_settings_type(self):
-        chosen = RunSettings.choose(
+        chosen = NeuralSettings.choose(
             parse_assignments(["steps=2e3", "learning_rate=1e-2", "learn_values=false", "model=gqe"])
         )
-        assert chosen.training.steps == 2000 and chosen.training.learning_rate == 0.01
-        assert chosen.model.learn_values is False and chosen.model.model == "gqe"
-        assert RunSettings.from_json(chosen.as_json()) == chosen
+        assert chosen.steps == 2000 and chosen.learning_rate == 0.01
+        assert chosen.learn_values is False and chosen.model == "gqe"
+        assert settings_from_json(json.loads(json.dumps(settings_as_json(chosen)))) == chosen
+
+    def test_those_of_an_older_run_are_read_in_two_parts_and_by_their_old_names(self):
+        parts = {"model": {"model": "gqe", "numbers": "dice", "dimension": 8}, "training": {"steps": 5, "seed": 3}}
+        found = settings_from_json(parts)
+        before: dict[str, Any] = {"answers": 1, "number_dropout": 0.0}  # what held before they were settings
+        assert found == choose_settings("gqe", encoding="dice", dimension=8, steps=5, seed=3, **before)
+        assert settings_from_json({"reckoner": {"rank": 4}}) == choose_settings("reckoner", rank=4)
+
+    def test_a_preset_is_where_changes_start_from(self):
+        paper, changed = choose_settings("gqe", "paper"), choose_settings("gqe", "paper", steps=7)
+        assert isinstance(paper, NeuralSettings) and (paper.steps, paper.dropout) == (370_000, 0.3)
+        assert changed == paper.model_copy(update={"steps": 7})
+        with pytest.raises(UserError, match="unknown preset 'papr'; did you mean 'paper'"):
+            choose_settings("gqe", "papr")
 
     @pytest.mark.parametrize(
         ("text", "message"),
         [
             ("stepz=3", "unknown setting 'stepz'; did you mean 'steps'"),
-            ("steps=3.5", "steps must be a int"),
-            ("steps=many", "steps must be a int"),
+            ("steps=3.5", "steps must be a whole number, not '3.5'"),
+            ("steps=many", "steps must be a whole number, not 'many'"),
             ("steps=0", "steps must be at least 1"),
-            ("value_weight=0", "value_weight must be above 0 and at most 10"),
+            ("value_weight=0", "value_weight must be above 0"),
+            ("value_weight=11", "value_weight must be at most 10"),
             ("learning_rate=-1", "learning_rate must be above 0"),
+            ("learning_rate=nan", "learning_rate must be a finite number"),
+            ("seed=-1", "seed must be at least 0"),
             ("device=tpu", "device cannot be 'tpu'"),
-            ("learn_values=maybe", "learn_values must be a bool"),
+            ("learn_values=maybe", "learn_values must be true or false, not 'maybe'"),
             ("steps", "expected key=value"),
         ],
     )
     def test_mistakes_are_named(self, text, message):
         with pytest.raises(UserError, match=message):
-            RunSettings.choose(parse_assignments([text]))
+            NeuralSettings.choose(parse_assignments([text]))
 
     def test_what_is_set_without_effect_is_told(self):
-        chosen = choose_settings({"model": "gqe", "numbers": "dice"})
-        told = without_effect(chosen, ["number_dropout", "steps", "type_prior"])
+        chosen = choose_settings("gqe", encoding="dice")
+        told = remarks_on(chosen, ["number_dropout", "steps", "type_prior"])
         assert [sentence.split(":")[0] for sentence in told] == [
             "number_dropout has no effect", "type_prior has no effect"
         ]  # fmt: skip
-        assert without_effect(choose_settings({"model": "reckoner"}), ["rank"]) == []
+        assert remarks_on(choose_settings("reckoner"), ["rank"]) == []
 
 
 class TestCommandLine:
@@ -535,13 +582,13 @@ class TestCommandLine:
 
     def test_train_evaluate_compare(self, small, tmp_path, monkeypatch, capsys):
         few = ["steps=3", "dimension=8", "batch_size=16", "device=cpu", "validation_queries=5"]
-        for numbers in ("baseline", "dice"):
+        for encoding in ("baseline", "dice"):
             settings_ = [text for assignment in few for text in ("--set", assignment)]
-            arguments = ("train", small.folder, "--model", "gqe", "--numbers", numbers, "--out", tmp_path / numbers)
+            arguments = ("train", small.folder, "--model", "gqe", "--encoding", encoding, "--out", tmp_path / encoding)
             code, out, _ = self.run(monkeypatch, capsys, *arguments, *settings_)
             assert code == 0 and "best validation MRR" in out
             code, out, _ = self.run(
-                monkeypatch, capsys, "evaluate", tmp_path / numbers, "--queries", 10, "--optimistic"
+                monkeypatch, capsys, "evaluate", tmp_path / encoding, "--queries", 10, "--optimistic"
             )
             assert code == 0 and "Queries for entities" in out and "MRR, optimistic" in out
         code, out, err = self.run(monkeypatch, capsys, "compare", tmp_path / "baseline", tmp_path / "dice", "--json")
@@ -589,7 +636,7 @@ class TestCommandLine:
         assert not list(tmp_path.iterdir())
 
     def test_the_papers_row_stands_beside_a_run_on_its_benchmark(self, small, tmp_path):
-        run = train(small, tmp_path / "run", settings(model="query2particles"))
+        run = train_with(small, tmp_path / "run", settings(model="query2particles"))
         header = json.loads((run.folder / "run.json").read_text()) | {"preset": "db15k"}
         (run.folder / "run.json").write_text(json.dumps(header))
         with pytest.raises(UserError, match="first run kgreckon evaluate"):

@@ -1,19 +1,74 @@
-"""kgreckon reckons over incomplete knowledge graphs: it computes, and it infers."""
+"""kgreckon reasons over incomplete knowledge graphs with numbers: it computes what they prove and infers the rest.
+
+import kgreckon as kg
+
+kg.load("world").ask("(rp,(^capital_of),(e,(Japan)))")
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from kgreckon.version import __version__ as __version__
+from kgreckon.version import __version__
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from kgreckon.answers import Answer, Answerer, Answers
+    from kgreckon.api import build, load
+    from kgreckon.benchmark import Benchmark
+    from kgreckon.errors import UserError
+    from kgreckon.evaluation import EvaluationResult
+    from kgreckon.graph import KnowledgeGraph, open_graph, read_sources
+    from kgreckon.query import Builder
+    from kgreckon.runs import Run, resume, train
+    from kgreckon.runs.evaluate import evaluate
 
-    from kgreckon.answering import Answerer
+# Where each name lives; a module is imported when one of its names is first used.
+_PLACES = {
+    "Answer": "kgreckon.answers",
+    "Answerer": "kgreckon.answers",
+    "Answers": "kgreckon.answers",
+    "Benchmark": "kgreckon.benchmark",
+    "Builder": "kgreckon.query",
+    "EvaluationResult": "kgreckon.evaluation",
+    "KnowledgeGraph": "kgreckon.graph",
+    "Run": "kgreckon.runs",
+    "UserError": "kgreckon.errors",
+    "build": "kgreckon.api",
+    "evaluate": "kgreckon.runs.evaluate",
+    "load": "kgreckon.api",
+    "open_graph": "kgreckon.graph",
+    "read_sources": "kgreckon.graph",
+    "resume": "kgreckon.runs",
+    "train": "kgreckon.runs",
+}
+
+__all__ = [
+    "Answer",
+    "Answerer",
+    "Answers",
+    "Benchmark",
+    "Builder",
+    "EvaluationResult",
+    "KnowledgeGraph",
+    "Run",
+    "UserError",
+    "__version__",
+    "build",
+    "evaluate",
+    "load",
+    "open_graph",
+    "read_sources",
+    "resume",
+    "train",
+]
 
 
-def load(run: str | Path, benchmark: Path | None = None, device: str = "auto") -> Answerer:
-    """The answerer of a run folder: `kgreckon.load(RUN).ask(query)`."""
-    from kgreckon.answering import Answerer
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'kgreckon' has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)
 
-    return Answerer.open(run, benchmark, device)
+
+def __dir__() -> list[str]:
+    return __all__

@@ -23,17 +23,17 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from kgreckon.benchmark import format as on_disk
+from kgreckon.benchmark.datasets import Counts, paper_dataset, scaled_counts
 from kgreckon.benchmark.format import Benchmark
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
-from kgreckon.benchmark.presets import Counts, preset_of, scaled_counts
 from kgreckon.benchmark.sampling import Draws, Seen, Walker, all_one_hop_queries
 from kgreckon.benchmark.splits import Split, SplitGraph, entities_in, random_splits, values_in
 from kgreckon.benchmark.walking import Program
 from kgreckon.errors import UserError
-from kgreckon.exact import Numbers, Ragged, answer
+from kgreckon.exact import ComparisonMode, Ragged, answer
 from kgreckon.exact.sets import combine_points
+from kgreckon.files import held, write_json
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.locks import held
 from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape
 
 ATTEMPTS = 1 << 15  # walks in a block
@@ -49,59 +49,60 @@ class BuildSettings:
 
     types: dict[str, Shape] = field(default_factory=lambda: dict(GENERAL_TYPES))
     counts: Counts = field(default_factory=dict)
-    numbers: Numbers = Numbers.SAMPLED
+    mode: ComparisonMode = ComparisonMode.SAMPLED
     seed: int = 0
-    preset: str | None = None
+    dataset: str | None = None
 
     @staticmethod
     def choose(
         graph: KnowledgeGraph,
         types: dict[str, Shape] | None = None,
         queries: int | None = None,
-        numbers: Numbers = Numbers.SAMPLED,
+        mode: ComparisonMode = ComparisonMode.SAMPLED,
         seed: int = 0,
-        preset: str | None = None,
+        dataset: str | None = None,
     ) -> BuildSettings:
-        """The settings for a graph: a preset's counts, or counts that scale with the graph."""
-        types, numbers = types or dict(GENERAL_TYPES), Numbers.of(numbers)
+        """The settings for a graph: a paper's dataset's counts, or counts that scale with the graph."""
+        types, mode = types or dict(GENERAL_TYPES), ComparisonMode.of(mode)
         for name, shape in types.items():
             on_disk.check_type_name(name)
             if not any(operator is Operator.PROJECT for operator in shape.columns):
                 shape.denotes_numbers  # noqa: B018  # raises where a type that is written out cannot be meant
         counts = scaled_counts(len(graph.facts) + len(graph.attribute_facts), list(types), queries)
-        if preset is not None:
-            chosen = preset_of(preset)
+        if dataset is not None:
+            chosen = paper_dataset(dataset)
             if len(graph.attributes) != chosen.top_attributes:
                 raise UserError(
-                    f"the preset {preset} has {chosen.top_attributes} attributes, this graph {len(graph.attributes)}: "
-                    f"it is for the MMKG folder of {chosen.dataset}, or for that imported with --top-attributes "
+                    f"the dataset {dataset} has {chosen.top_attributes} attributes, this graph has "
+                    f"{len(graph.attributes)}: "
+                    f"it is for the MMKG folder of {chosen.title}, or for that imported with --top-attributes "
                     f"{chosen.top_attributes}"
                 )
             facts = chosen.graphs[Split.TEST]["relation_edges"] // 2
             if not 0.9 < len(graph.facts) / facts < 1.1:
                 raise UserError(
-                    f"{chosen.dataset} has {facts:,} facts, this graph {len(graph.facts):,}: it is not the one of the "
-                    f"preset {preset}"
+                    f"{chosen.title} has {facts:,} facts, this graph {len(graph.facts):,}: it is not the one of the "
+                    f"dataset {dataset}"
                 )
             if queries is None:
                 for split, by_type in chosen.queries.items():
                     counts[split].update(
                         (name, by_type[name]) for name in types if types[name] == GENERAL_TYPES.get(name)
                     )
-        return BuildSettings(types, counts, numbers, seed, preset)
+        return BuildSettings(types, counts, mode, seed, dataset)
 
     def as_json(self) -> dict[str, Any]:
         """The settings as a benchmark's header holds them."""
         return {
             "types": {name: shape.text for name, shape in self.types.items()},
             "queries": {split.label: counts for split, counts in self.counts.items()},
-            "numbers": self.numbers.value,
+            "numbers": self.mode.value,
             "seed": self.seed,
-            "preset": self.preset,
+            "preset": self.dataset,
         }
 
 
-class Progress:
+class BuildProgress:
     """What a build tells of itself; the default says nothing."""
 
     def start(self, split: Split, name: str, wanted: int | None) -> None:
@@ -119,10 +120,10 @@ def build(
     folder: Path,
     settings: BuildSettings,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: BuildProgress | None = None,
 ) -> Benchmark:
     """Make the benchmark of a graph in `folder`, or go on with one that was begun with the same settings."""
-    progress = progress or Progress()
+    progress = progress or BuildProgress()
     benchmark = begin(graph, folder, settings)
     workers = workers or os.cpu_count() or 1
     busy = f"{folder} is being built by another process"
@@ -132,7 +133,7 @@ def build(
         for split in Split:
             missing = [name for name in settings.types if not benchmark.is_complete(split, name)]
             if missing:
-                walker = Walker(benchmark.graphs.at(split), settings.numbers)
+                walker = Walker(benchmark.graphs.at(split), settings.mode)
                 for name in missing:
                     TypeBuilder(benchmark, split, name, settings, walker, pool, workers).run(progress)
     return benchmark
@@ -158,10 +159,10 @@ def begin(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Bench
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(settings.seed)
     graphs = SplitGraph(graph, random_splits(len(graph.facts), rng), random_splits(len(graph.attribute_facts), rng))
-    if settings.numbers is Numbers.SAMPLED:
+    if settings.mode is ComparisonMode.SAMPLED:
         graphs = with_numerical_edges(graphs, rng)
     on_disk.write_graphs(folder, graphs)
-    on_disk.write_json(folder / on_disk.HEADER, header)  # last: without it, the folder is no benchmark
+    write_json(folder / on_disk.HEADER, header)  # last: without it, the folder is no benchmark
     return Benchmark.open(folder)
 
 
@@ -213,7 +214,7 @@ class TypeBuilder:
         self.graphs = benchmark.graphs
         self.folder = benchmark.folder / split.label / name
         self.split, self.name, self.shape = split, name, settings.types[name]
-        self.numbers = settings.numbers
+        self.mode = settings.mode
         self.walker, self.pool, self.workers = walker, pool, workers
         self.enumerated = split is Split.TRAIN and self.shape == ONE_HOP
         self.wanted = settings.counts[split][name]
@@ -221,7 +222,7 @@ class TypeBuilder:
         training = self.graphs.at(Split.TRAIN)
         self.entities_known, self.values_known = entities_in(training), values_in(training)
 
-    def run(self, progress: Progress) -> None:
+    def run(self, progress: BuildProgress) -> None:
         """Write the queries to their folder, all or nothing."""
         wanted = None if self.enumerated else self.wanted
         progress.start(self.split, self.name, wanted)
@@ -241,7 +242,7 @@ class TypeBuilder:
             for writer in writers.values():
                 writer.close()
             summary = {"wanted": wanted, "found": total, "shapes": dict(sorted(found.items()))}
-            on_disk.write_json(target / on_disk.SUMMARY, summary)
+            write_json(target / on_disk.SUMMARY, summary)
             target.chmod(0o755)
             target.replace(self.folder)
         except BaseException:
@@ -254,8 +255,8 @@ class TypeBuilder:
     def _enumerate(self) -> Iterator[_Found]:
         """All one-hop queries of the training graph."""
         rng = np.random.default_rng([self.seed, 1])
-        for shape, ids in all_one_hop_queries(self.graphs.at(Split.TRAIN), self.numbers).items():
-            if self.numbers is Numbers.COMPUTED and shape.operator is Operator.COMPARE:
+        for shape, ids in all_one_hop_queries(self.graphs.at(Split.TRAIN), self.mode).items():
+            if self.mode is ComparisonMode.COMPUTED and shape.operator is Operator.COMPARE:
                 chosen = [rng.permutation(np.flatnonzero(ids[:, 0] == label))[:COMPUTED_ONE_HOP_COMPARISONS]
                           for label in np.unique(ids[:, 0])]  # fmt: skip
                 ids = ids[np.sort(np.concatenate(chosen))] if chosen else ids
@@ -344,7 +345,7 @@ class TypeBuilder:
         """
 
         def on(split: Split, ids: np.ndarray) -> Ragged:
-            return answer(self.graphs.at(split), Batch(shape, ids), self.numbers)
+            return answer(self.graphs.at(split), Batch(shape, ids), self.mode)
 
         training = on(Split.TRAIN, ids)
         kept = training.counts > 0

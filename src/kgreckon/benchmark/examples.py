@@ -55,8 +55,8 @@ def example_queries(benchmark: Benchmark, split: Split, name: str, count: int, s
     return examples
 
 
-def _names(graph: KnowledgeGraph, items: np.ndarray, numbers: bool) -> list[str]:
-    if not numbers:
+def _names(graph: KnowledgeGraph, items: np.ndarray, of_numbers: bool) -> list[str]:
+    if not of_numbers:
         return [graph.entities.label(entity) for entity in items.tolist()]
     values = [Number(*graph.values.number_at(row)) for row in items.tolist()]
     return [f"{graph.vocabulary.write_number(value)} {value.unit}" for value in values]

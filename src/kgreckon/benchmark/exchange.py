@@ -21,10 +21,11 @@ from kgreckon.benchmark.format import Benchmark, QuerySet
 from kgreckon.benchmark.splits import Split
 from kgreckon.errors import UserError
 from kgreckon.exact import Ragged
+from kgreckon.files import new_folder, read_json, write_json
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.graph.storage import new_folder
 from kgreckon.query import SEVEN, Operator, Shape
-from kgreckon.query.shapes import MAX_DEPTH
+from kgreckon.query.s_expressions import Expression, read
+from kgreckon.query.shapes import QUERIES
 
 _ANSWERS = {Split.TRAIN: "train_answers", Split.VALID: "valid_answers", Split.TEST: "test_answers"}
 
@@ -83,10 +84,10 @@ def _export_split(benchmark: Benchmark, split: Split, file: TextIO) -> int:
 
 
 def _exported(queries: QuerySet, split: Split, graph: KnowledgeGraph) -> Iterator[tuple[str, dict[str, list[Any]]]]:
-    values, numbers = graph.values, queries.shape.denotes_numbers
+    values, of_numbers = graph.values, queries.shape.denotes_numbers
 
     def named(items: np.ndarray) -> list[Any]:
-        if not numbers:
+        if not of_numbers:
             return [str(item) for item in items.tolist()]
         return [[float(values.numbers[row]), int(values.unit_ids[row])] for row in items.tolist()]
 
@@ -135,7 +136,7 @@ def import_queries(source: Path, graphs: Benchmark, folder: Path) -> Benchmark:
         for split in Split:
             for name, shape in types.items():
                 _import_type(by_split[split].get(shape, {}), split, graphs.graph, target / split.label / name, source)
-        on_disk.write_json(target / on_disk.HEADER, header)
+        write_json(target / on_disk.HEADER, header)
     return Benchmark.open(folder)
 
 
@@ -144,7 +145,7 @@ def _check_ids(source: Path, graph: KnowledgeGraph) -> None:
     path = source / "ids.json"
     if not path.is_file():
         return
-    told = on_disk.read_json(path)
+    told = read_json(path)
     for sort, names in _ids(graph).items():
         theirs = told.get(sort)
         for number, (there, here) in enumerate(zip_longest(theirs if isinstance(theirs, list) else (), names)):
@@ -160,7 +161,7 @@ def _read(path: Path) -> dict[Shape, dict[str, dict[str, list[Any]]]]:
     if not path.is_file():
         raise UserError(f"{path} is missing")
     found: dict[Shape, dict[str, dict[str, list[Any]]]] = {}
-    for text, queries in on_disk.read_json(path).items():
+    for text, queries in read_json(path).items():
         if not isinstance(queries, dict) or not all(isinstance(answers, dict) for answers in queries.values()):
             raise UserError(f"{path}: the queries of type {text} do not map to their answers")
         found.setdefault(Shape.parse(text).canonical, {}).update(queries)
@@ -188,15 +189,15 @@ def _import_type(
     for text, answers in queries.items():
         try:
             shape, ids = _parsed(text, graph)
-            numbers = shape.denotes_numbers
-            all_answers = {_answer_id(item, numbers, graph) for item in answers[_ANSWERS[split]]}
+            of_numbers = shape.denotes_numbers
+            all_answers = {_answer_id(item, of_numbers, graph) for item in answers[_ANSWERS[split]]}
             before = answers.get(_ANSWERS[Split(split - 1)], []) if split is not Split.TRAIN else []
-            easy = {_answer_id(item, numbers, graph) for item in before} & all_answers
+            easy = {_answer_id(item, of_numbers, graph) for item in before} & all_answers
             if not all_answers:
                 raise UserError("it has no answer")
         except KeyError as error:
             raise UserError(f"{source / queries_file(split)}: {text!r} has no {error!s}") from None
-        except (UserError, ValueError, TypeError, StopIteration) as error:
+        except (UserError, ValueError, TypeError) as error:
             raise UserError(f"{source / queries_file(split)}: {text!r} cannot be used: {error!s}") from None
         if easy == all_answers:  # nothing is left to be found
             continue
@@ -207,7 +208,7 @@ def _import_type(
         table = on_disk.query_table(matrix, _ragged([e for _, e, _ in rows]), _ragged([h for _, _, h in rows]), shape)
         on_disk.write_query_file(folder / on_disk.file_name(shape), shape, [table])
     shapes = {shape.text: len(rows) for shape, rows in sorted(by_shape.items(), key=lambda item: item[0].text)}
-    on_disk.write_json(folder / on_disk.SUMMARY, {"wanted": None, "found": sum(shapes.values()), "shapes": shapes})
+    write_json(folder / on_disk.SUMMARY, {"wanted": None, "found": sum(shapes.values()), "shapes": shapes})
 
 
 def _ragged(runs: list[list[int]]) -> Ragged:
@@ -235,34 +236,13 @@ def _parsed(text: str, graph: KnowledgeGraph) -> tuple[Shape, list[int]]:
             raise UserError(f"{operator.value} {found} is out of range")
         return found // 2 if operator in (Operator.VALUE_OF, Operator.HAVING_VALUE) else found
 
-    def read(at: int, depth: int) -> tuple[Shape, int]:
-        if depth > MAX_DEPTH or text[at : at + 1] != "(":
-            raise UserError(f"expected '(' at position {at}, at most {MAX_DEPTH} levels deep")
-        comma = text.index(",", at)
-        operator = Operator(text[at + 1 : comma])
-        end = comma + 1
-        parts = []
-        if operator not in (Operator.AND, Operator.OR, Operator.NOT):
-            close = text.index(")", end)
-            ids.append(number(operator, text[end + 1 : close]))
-            end = close + 1
-            if operator not in (Operator.ENTITY, Operator.NUMBER):
-                part, end = read(end + 1, depth + 1)
-                parts.append(part)
-        else:
-            part, end = read(end, depth + 1)
-            parts.append(part)
-            while text[end : end + 1] == ",":
-                part, end = read(end + 1, depth + 1)
-                parts.append(part)
-        if text[end : end + 1] != ")":
-            raise UserError(f"expected ')' at position {end}")
-        return Shape(operator, tuple(parts)), end + 1
+    def shape_of(expression: Expression) -> Shape:
+        operator = Operator(expression.operator)
+        if expression.symbol is not None:
+            ids.append(number(operator, expression.symbol.text))
+        return Shape(operator, tuple(map(shape_of, expression.parts)))
 
-    shape, end = read(0, 0)
-    if end != len(text):
-        raise UserError("the query goes on after its closing parenthesis")
-    return shape, ids
+    return shape_of(read(text, QUERIES)), ids
 
 
 def _row_of(value: str | float, unit: str | int, graph: KnowledgeGraph) -> int:
@@ -275,8 +255,8 @@ def _row_of(value: str | float, unit: str | int, graph: KnowledgeGraph) -> int:
     return row
 
 
-def _answer_id(item: Any, numbers: bool, graph: KnowledgeGraph) -> int:
-    if numbers:
+def _answer_id(item: Any, of_numbers: bool, graph: KnowledgeGraph) -> int:
+    if of_numbers:
         value, unit = item
         return _row_of(value, unit, graph)
     entity = int(item)

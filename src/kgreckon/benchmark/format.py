@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,9 +15,10 @@ import pyarrow.ipc
 
 from kgreckon.benchmark.splits import Split, SplitGraph
 from kgreckon.errors import UserError
-from kgreckon.exact import Numbers, Ragged, check_ids
+from kgreckon.exact import ComparisonMode, Ragged, check_ids
+from kgreckon.files import column_of, read_json, read_table, replacing, write_table
 from kgreckon.graph import KnowledgeGraph, open_graph_folder
-from kgreckon.graph.storage import column_of, is_graph_folder, read_table, write_table
+from kgreckon.graph.storage import is_graph_folder
 from kgreckon.query import Batch, Operator, Shape
 
 HEADER = "benchmark.json"
@@ -35,7 +34,7 @@ _TYPE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class QuerySet:
     """Queries of one shape with their answers: easy ones the graph before proves, hard ones only the split's own."""
 
-    batch: Batch
+    batch: Batch[np.ndarray]
     easy: Ragged
     hard: Ragged
 
@@ -49,7 +48,7 @@ class QuerySet:
 
     def take(self, rows: np.ndarray) -> QuerySet:  # (n,) int
         """Some of the queries."""
-        batch = dataclasses.replace(self.batch, ids=self.batch.ids[rows])
+        batch = self.batch[rows]
         return QuerySet(batch, self.easy.take(rows), self.hard.take(rows))
 
 
@@ -65,13 +64,6 @@ def check_type_name(name: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- writing
-
-
-def write_json(path: Path, data: Any) -> None:
-    """Write JSON beside its name and then rename, so that a crash leaves the old file whole."""
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    temporary.replace(path)
 
 
 def write_graphs(folder: Path, graphs: SplitGraph) -> None:
@@ -141,7 +133,7 @@ class Benchmark:
             raise UserError(f"{path} does not list the types of its queries")
         for name in types:
             check_type_name(name)
-        if header.get("numbers") not in [mode.value for mode in Numbers]:
+        if header.get("numbers") not in [mode.value for mode in ComparisonMode]:
             raise UserError(f"{path} does not say whether numerical relations are computed or sampled")
         return Benchmark(folder, header)
 
@@ -151,29 +143,28 @@ class Benchmark:
         return {name: Shape.parse(text) for name, text in self.header["types"].items()}
 
     @property
-    def numbers(self) -> Numbers:
+    def mode(self) -> ComparisonMode:
         """Where numerical relations come from."""
-        return Numbers(self.header["numbers"])
+        return ComparisonMode(self.header["numbers"])
 
     @cached_property
     def graphs(self) -> SplitGraph:
         """The three nested graphs."""
         graph = open_graph_folder(self.folder / "graph")
-        sizes = (
-            len(graph.facts),
-            len(graph.attribute_facts),
-            None if graph.comparisons is None else len(graph.comparisons),
+        facts, attribute_facts, comparisons = _SPLITS
+        return SplitGraph(
+            graph,
+            self._splits(facts, len(graph.facts)),
+            self._splits(attribute_facts, len(graph.attribute_facts)),
+            None if graph.comparisons is None else self._splits(comparisons, len(graph.comparisons)),
         )
-        return SplitGraph(graph, *(self._splits(name, size) for name, size in zip(_SPLITS, sizes, strict=True)))  # type: ignore[arg-type]
 
     @property
     def graph(self) -> KnowledgeGraph:
         """The testing graph, which holds all names and values."""
         return self.graphs.graph
 
-    def _splits(self, name: str, size: int | None) -> np.ndarray | None:
-        if size is None:
-            return None
+    def _splits(self, name: str, size: int) -> np.ndarray:
         path = self.folder / f"{name}.arrow"
         splits = column_of(read_table(path, _SPLIT_SCHEMA), "split")
         if len(splits) != size or (size and (splits.min() < 0 or splits.max() > Split.TEST)):
@@ -223,17 +214,6 @@ class Benchmark:
             raise UserError(f"{path} is damaged: {error}") from None
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None
-    if not isinstance(data, dict):
-        raise UserError(f"{path} does not hold a JSON object")
-    return data
-
-
 def _flat(table: pa.Table, name: str) -> np.ndarray:
     """The items of a list column without its structure."""
     chunks = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in table[name].chunks]
@@ -251,6 +231,6 @@ def _answers(path: Path, table: pa.Table, name: str, size: int) -> Ragged:
 
 def write_query_file(path: Path, shape: Shape, batches: Sequence[pa.RecordBatch]) -> None:
     """Write some queries of one shape."""
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, query_schema(shape)) as writer:
+    with replacing(path) as temporary, pa.ipc.new_file(str(temporary), query_schema(shape)) as writer:
         for batch in batches:
             writer.write_batch(batch)

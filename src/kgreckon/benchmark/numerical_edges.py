@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from kgreckon.benchmark.splits import Split, SplitGraph, values_in
-from kgreckon.exact.comparing import comparison_table, ranges_of
+from kgreckon.exact.arithmetic import comparison_table, ranges_of
 from kgreckon.graph import Triples, ValueTable
 from kgreckon.query import SEVEN
 

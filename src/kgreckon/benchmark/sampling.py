@@ -9,7 +9,7 @@ import numpy as np
 
 from kgreckon.benchmark.splits import entities_in, values_in
 from kgreckon.benchmark.walking import Program, add_new_rows, walk
-from kgreckon.exact import Numbers
+from kgreckon.exact import ComparisonMode
 from kgreckon.graph import Adjacency, KnowledgeGraph, Triples
 from kgreckon.query import Shape
 
@@ -39,22 +39,18 @@ class Draws:
 class Walker:
     """Walks backwards on one graph. It never changes, so threads may share it."""
 
-    def __init__(self, graph: KnowledgeGraph, numbers: Numbers) -> None:
+    def __init__(self, graph: KnowledgeGraph, mode: ComparisonMode) -> None:
         values = graph.values
-        self.computed = numbers is Numbers.COMPUTED
+        self.computed = mode is ComparisonMode.COMPUTED
         self.entities = np.flatnonzero(entities_in(graph)).astype(np.int32)
         self.values = np.flatnonzero(values_in(graph)).astype(np.int32)
         self.numbers, self.row_units = values.numbers, values.unit_ids
         self.unit_offsets = np.searchsorted(self.values, values.unit_starts).astype(np.int64)
-        facts, stated = graph.facts, graph.attribute_facts
+        heads, labels, tails = graph.facts.both_ways()
+        stated = graph.attribute_facts
         num_entities, num_values = len(graph.entities), len(values)
         # Predecessors: from a node, by what leads to it, to the labels it leads by.
-        self.rp = _rows(
-            np.concatenate([facts.targets, facts.sources]),
-            np.concatenate([facts.sources, facts.targets]),
-            np.concatenate([facts.labels * 2, facts.labels * 2 + 1]),
-            num_entities,
-        )
+        self.rp = _rows(tails, heads, labels, num_entities)
         self.rap = _rows(stated.sources, stated.targets, stated.labels, num_entities)
         self.ap = _rows(stated.targets, stated.sources, stated.labels, num_values)
         edges = graph.comparisons
@@ -126,20 +122,20 @@ class Seen:
         add_new_rows(self._table, self._rows, 0, ids, kinds)
 
 
-def all_one_hop_queries(graph: KnowledgeGraph, numbers: Numbers) -> dict[Shape, np.ndarray]:
+def all_one_hop_queries(graph: KnowledgeGraph, mode: ComparisonMode) -> dict[Shape, np.ndarray]:
     """Every distinct query of the general type 1p that has an answer on `graph`, by specific shape: label, anchor."""
     follows, values_of, having = graph.follows, graph.values_of, graph.having
     found = {
         "(rp,(e))": (follows.labels, follows.group_sources),
         "(rap,(nv))": (having.group_sources, having.labels),
         "(ap,(e))": (values_of.labels, values_of.group_sources),
-        "(np,(nv))": _all_comparisons(graph, numbers),
+        "(np,(nv))": _all_comparisons(graph, mode),
     }
     return {Shape.parse(text): np.stack(columns, axis=1).astype(np.int32) for text, columns in found.items()}
 
 
-def _all_comparisons(graph: KnowledgeGraph, numbers: Numbers) -> tuple[np.ndarray, np.ndarray]:
-    if numbers is Numbers.SAMPLED:
+def _all_comparisons(graph: KnowledgeGraph, mode: ComparisonMode) -> tuple[np.ndarray, np.ndarray]:
+    if mode is ComparisonMode.SAMPLED:
         compared = graph.compared
         assert compared is not None
         return compared.labels, compared.group_sources

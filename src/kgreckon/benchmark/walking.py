@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kgreckon.exact.comparing import equal_within
+from kgreckon.exact.arithmetic import equal_within
 from kgreckon.exact.ragged import Int, compiled
 from kgreckon.query import Operator, Shape
 

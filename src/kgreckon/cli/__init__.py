@@ -13,6 +13,16 @@ from kgreckon.errors import UserError, visible
 
 __all__ = ["app", "main"]
 
+# Libraries that are not always installed, and the extra that brings each.
+_EXTRAS = {
+    "torch": "learn",
+    "safetensors": "learn",
+    "tensorboard": "learn",
+    "starlette": "server",
+    "uvicorn": "server",
+    "matplotlib": "report",
+}
+
 
 def main() -> None:
     """The program: a user's mistake is one line on stderr and exit code 2."""
@@ -25,6 +35,12 @@ def main() -> None:
             sys.stdout.flush()  # what cannot be written is told here, and not when the program is gone
     except UserError as error:
         print(f"error: {visible(str(error))}", file=sys.stderr)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        print(f"error: this needs {error.name}: pip install 'kgreckon[{extra}]'", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         sys.stderr.close()

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, MovedBenchmark, NumbersOption, app, print_json
+from kgreckon.cli.app import AsJson, ComparisonsOption, MovedBenchmark, app, print_json
 from kgreckon.errors import UserError
 
 if TYPE_CHECKING:
-    from kgreckon.graph import KnowledgeGraph
+    from kgreckon.answers import Answerer
 
 
 class OnlyOption(StrEnum):
@@ -38,9 +38,9 @@ def ask(
         OnlyOption | None, typer.Option(help="Of a run: only what the graph proves, or only what is inferred.")
     ] = None,
     why: Annotated[bool, typer.Option("--explain", help="Give the reason of each answer.")] = False,
-    numbers: Annotated[
-        NumbersOption, typer.Option(help="Compare numbers by arithmetic, or along a graph's numerical edges.")
-    ] = NumbersOption.COMPUTED,
+    comparisons: Annotated[
+        ComparisonsOption, typer.Option(help="Compare numbers by arithmetic, or along a graph's numerical edges.")
+    ] = ComparisonsOption.COMPUTED,
     limit: Annotated[
         int | None, typer.Option(min=1, help="How many answers to show: 20, or what a SPARQL query's LIMIT says.")
     ] = None,
@@ -48,70 +48,43 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer a query: what a graph proves, or what a trained run infers beside it."""
-    from kgreckon.exact import Numbers
-    from kgreckon.exact import ask as ask_exactly
-    from kgreckon.exact.answers import as_json as answers_as_json
-    from kgreckon.graph import open_graph
-    from kgreckon.query.reading import answers_wanted, read_query
-    from kgreckon.terminal.graphs import print_answers, print_question
-    from kgreckon.terminal.tables import console
+    from kgreckon.answers import Answerer
+    from kgreckon.cli.answer_tables import print_found
+    from kgreckon.cli.console import console
+    from kgreckon.runs import is_run_folder
 
-    is_run = (Path(graph) / "run.json").is_file()  # known without loading torch, which a graph does not need
-    if is_run and not exact:
-        if numbers is NumbersOption.SAMPLED:
-            raise UserError(
-                f"{graph} is a run, which compares by arithmetic: numerical edges are a graph's, or --exact"
-            )
-        _ask_run(graph, benchmark, query, limit, only, why, as_json)
-        return
-    if only is OnlyOption.INFERRED:
+    is_run = is_run_folder(graph)
+    if comparisons is ComparisonsOption.SAMPLED:
+        if is_run and not exact:
+            raise UserError(f"{graph} is a run, which compares by arithmetic: numerical edges need --exact")
+        if why:
+            raise UserError("a reason compares by arithmetic: --explain is not for sampled numerical edges")
+    if only is OnlyOption.INFERRED and (exact or not is_run):
         remedy = "--exact leaves out what is inferred" if is_run else "only a trained run infers more"
         raise UserError(f"{graph} is asked for what it proves: {remedy}")
-    if exact is False:
+    if exact is False and not is_run:
         raise UserError(f"{graph} is a graph, not a trained model: it has exact answers only")
-    if why and numbers is NumbersOption.SAMPLED:
-        raise UserError("a reason compares by arithmetic: --explain is not for sampled numerical edges")
-    opened = _graph_of_run(graph, benchmark) if is_run else open_graph(graph)
-    parsed, own_limit = read_query(query, opened.vocabulary)
-    limit = answers_wanted(limit, own_limit)
-    answers = ask_exactly(opened, parsed, Numbers(numbers.value))
-    shown = answers[:limit].tolist()
-    reasons = []
-    if why:
-        from kgreckon.answering import name_of, witnesses
-        from kgreckon.terminal.answers import print_reason
-
-        reasons = witnesses(opened, parsed, shown)
-    if as_json:
-        print_json(answers_as_json(opened, parsed, answers, limit) | ({"reasons": reasons} if why else {}))
-        return
-    out = console()
-    print_question(parsed, opened, out)
-    print_answers(parsed, answers, opened, limit, out)
-    for answer, reason in zip(shown, reasons, strict=False):
-        print_reason(name_of(opened, parsed, answer), reason, out)
-
-
-def _graph_of_run(run: str, benchmark: Path | None) -> KnowledgeGraph:
-    from kgreckon.training import Run
-
-    return Run.open(run).benchmark(benchmark).graph
-
-
-def _ask_run(
-    run: str, benchmark: Path | None, query: str, limit: int | None, only: OnlyOption | None, why: bool, as_json: bool
-) -> None:
-    from kgreckon.answering import Answerer, Only
-    from kgreckon.terminal.answers import print_ranked
-    from kgreckon.terminal.tables import console
-
-    answerer = Answerer.open(run, benchmark, "cpu")
-    found = answerer.ask(query, limit, None if only is None else Only(only.value))
-    reasons = answerer.explain_all(query, [answer.id for answer in found.answers]) if why else []
-    if as_json:
-        print_json(found.as_json() | ({"reasons": reasons} if why else {}))
+    if is_run and not exact:
+        answerer = Answerer.open(graph, benchmark, "cpu")
     else:
-        print_ranked(found, reasons, console())
+        answerer = _exact_answerer(graph, benchmark, comparisons)
+    found = answerer.ask(query, limit, None if only is None else only.value, explain=why)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        print_found(found, console())
+
+
+def _exact_answerer(place: str, benchmark: Path | None, comparisons: ComparisonsOption) -> Answerer:
+    """What answers from the graph at a place, or of a run, alone."""
+    from kgreckon.answers import Answerer
+    from kgreckon.exact import ComparisonMode
+    from kgreckon.graph import open_graph
+    from kgreckon.models.exact_model import ExactModel
+    from kgreckon.runs import Run, is_run_folder
+
+    graph = Run.open(place).benchmark(benchmark).graph if is_run_folder(place) else open_graph(place)
+    return Answerer(ExactModel(graph, ComparisonMode(comparisons.value)))
 
 
 @app.command()
@@ -137,9 +110,9 @@ def serve(
     benchmark: MovedBenchmark = None,
 ) -> None:
     """Open a page, a JSON interface and a SPARQL endpoint on a trained run, or on a graph."""
+    from kgreckon.cli.console import notes
     from kgreckon.server import Limits
     from kgreckon.server import serve as serve_at
-    from kgreckon.terminal.tables import notes
 
     limits = Limits(seconds=seconds, at_once=at_once, waiting=waiting, heads=heads)
     with notes().status("opening ...") as status:
@@ -162,23 +135,19 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Predict an entity's number, with an interval."""
-    from kgreckon.benchmark import Split
-    from kgreckon.reckoner import PredictedFacts, Reckoner
-    from kgreckon.reckoner.predicting import predict as predict_value
-    from kgreckon.terminal.runs import print_prediction
-    from kgreckon.terminal.tables import console
-    from kgreckon.training import load
+    from dataclasses import asdict
 
-    reckoner = load(run, benchmark, "cpu", known=Split.TEST)  # all that is stated, as for ask
-    if not isinstance(reckoner, Reckoner) or not isinstance(reckoner.facts, PredictedFacts):
-        raise UserError(f"{run} is not a reckoner: only kgreckon train --model reckoner learns to predict numbers")
-    names = reckoner.facts.observed.graph.vocabulary
-    place, label = names.entity_id(entity), names.attribute_id(attribute)
-    found = predict_value(reckoner.facts, place, label, coverage)
+    from kgreckon.answers import Answerer
+    from kgreckon.cli.console import console
+    from kgreckon.cli.run_tables import print_prediction
+
+    answerer = Answerer.open(run, benchmark, "cpu")  # all that is stated is known, as for ask
+    found = answerer.predict(entity, attribute, coverage)
     if as_json:
-        print_json(found.as_json())
+        print_json(asdict(found))
     else:
-        print_prediction(found, place, label, names, console())
+        names = answerer.graph.vocabulary
+        print_prediction(found, names.entity_id(entity), names.attribute_id(attribute), names, console())
 
 
 @app.command()
@@ -186,6 +155,6 @@ def demo(
     out: Annotated[Path, typer.Option(help="Where the demonstration keeps what it makes.")] = Path("runs/demo"),
 ) -> None:
     """Show what kgreckon does on the embedded World graph."""
-    from kgreckon.demo import run
+    from kgreckon.cli.demo import run
 
     run(out)

@@ -27,7 +27,7 @@ MovedBenchmark = Annotated[Path | None, typer.Option("--benchmark", help="Where 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
-class NumbersOption(StrEnum):
+class ComparisonsOption(StrEnum):
     """Where numerical relations come from."""
 
     COMPUTED = "computed"

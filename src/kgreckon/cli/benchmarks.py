@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, BenchmarkPlace, GraphPlace, NumbersOption, app, print_json
+from kgreckon.cli.app import AsJson, BenchmarkPlace, ComparisonsOption, GraphPlace, app, print_json
 from kgreckon.errors import UserError
 
 
@@ -15,10 +15,11 @@ from kgreckon.errors import UserError
 def build(
     graph: GraphPlace,
     out: Annotated[Path, typer.Option(help="The benchmark folder to write, or to go on with.")],
-    preset: Annotated[str | None, typer.Option(help="The paper's counts: fb15k, db15k or yago15k.")] = None,
-    numbers: Annotated[
-        NumbersOption, typer.Option(help="Numerical relations: the paper's sampled edges, or computed by arithmetic.")
-    ] = NumbersOption.SAMPLED,
+    dataset: Annotated[str | None, typer.Option(help="The paper's counts: fb15k, db15k or yago15k.")] = None,
+    comparisons: Annotated[
+        ComparisonsOption,
+        typer.Option(help="Numerical relations: the paper's sampled edges, or computed by arithmetic."),
+    ] = ComparisonsOption.SAMPLED,
     queries: Annotated[
         int | None, typer.Option(min=1, help="Training queries per type; a tenth of it to validate and to test.")
     ] = None,
@@ -33,21 +34,23 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Make a benchmark: nested splits and queries of all types with easy and hard answers."""
-    from kgreckon.benchmark import BuildSettings, Split, preset_of
-    from kgreckon.benchmark import build as build_benchmark
-    from kgreckon.benchmark.types import parse_types
-    from kgreckon.exact import Numbers
-    from kgreckon.graph import open_graph
-    from kgreckon.graph.readers import is_mmkg_folder
-    from kgreckon.terminal.benchmarks import BuildProgress
+    from kgreckon.api import build as build_benchmark
+    from kgreckon.benchmark import Split
+    from kgreckon.cli.benchmark_tables import BuildBar
 
-    chosen = None if preset is None else preset_of(preset)
-    top_attributes = chosen.top_attributes if chosen and is_mmkg_folder(Path(graph)) else None
-    opened = open_graph(graph, top_attributes)
-    settings = BuildSettings.choose(opened, parse_types(types), queries, Numbers(numbers.value), seed, preset)
-    with BuildProgress() as progress:
+    with BuildBar() as progress:
         try:
-            made = build_benchmark(opened, out, settings, workers, progress)
+            made = build_benchmark(
+                graph,
+                out,
+                dataset=dataset,
+                types=types,
+                queries=queries,
+                comparisons=comparisons.value,
+                seed=seed,
+                workers=workers,
+                progress=progress,
+            )
         except KeyboardInterrupt:
             raise UserError(f"stopped; what was complete is kept in {out}, and the same command goes on") from None
     found = {f"{split.label} {name}": made.summary(split, name)["found"] for split in Split for name in made.types}
@@ -70,8 +73,8 @@ def show(
     """Show some queries of a benchmark in words, with their answers."""
     from kgreckon.benchmark import Benchmark, Split
     from kgreckon.benchmark.examples import example_queries
-    from kgreckon.terminal.benchmarks import print_example
-    from kgreckon.terminal.tables import console
+    from kgreckon.cli.benchmark_tables import print_example
+    from kgreckon.cli.console import console
 
     if split not in [each.label for each in Split]:
         raise UserError(f"unknown split {split!r}: choose train, valid or test")

@@ -30,12 +30,18 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Make a graph folder from files."""
-    from kgreckon.graph import Kind, read_sources
-    from kgreckon.graph.storage import HEADER, check_free
-    from kgreckon.terminal.tables import notes
+    from kgreckon.cli.console import notes
+    from kgreckon.files import check_free
+    from kgreckon.graph import TableKind, read_sources
+    from kgreckon.graph.storage import HEADER
 
-    check_free(out, HEADER if overwrite else None)  # before the work, not after it
-    given = ((triples, Kind.TRIPLES), (facts, Kind.FACTS), (values, Kind.VALUES), (names, Kind.NAMES))
+    check_free(out, HEADER, overwrite)  # before the work, not after it
+    given = (
+        (triples, TableKind.TRIPLES),
+        (facts, TableKind.FACTS),
+        (values, TableKind.VALUES),
+        (names, TableKind.NAMES),
+    )
     tables = [(path, kind) for paths, kind in given for path in paths or ()]
     with notes().status("reading ..."):
         graph, report = read_sources([*(sources or ()), *tables], top_attributes, skip_bad_lines)
@@ -70,12 +76,12 @@ def stats(
 ) -> None:
     """Show what is in a graph (counts, units, ranges) or in a benchmark (beside the paper's own numbers)."""
     from kgreckon.benchmark import Benchmark, is_benchmark_folder
-    from kgreckon.benchmark.statistics import benchmark_statistics
+    from kgreckon.benchmark.overview import benchmark_statistics
+    from kgreckon.cli.benchmark_tables import print_benchmark_statistics
+    from kgreckon.cli.console import console
+    from kgreckon.cli.graph_tables import print_statistics
     from kgreckon.graph import open_graph
     from kgreckon.graph.statistics import graph_statistics
-    from kgreckon.terminal.benchmarks import print_benchmark_statistics
-    from kgreckon.terminal.graphs import print_statistics
-    from kgreckon.terminal.tables import console
 
     if is_benchmark_folder(Path(graph)):
         counts = benchmark_statistics(Benchmark.open(graph))

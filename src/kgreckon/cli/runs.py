@@ -16,25 +16,34 @@ from kgreckon.errors import UserError
 def train(
     benchmark: Annotated[Path | None, typer.Argument(help="The benchmark folder to learn from.")] = None,
     model: Annotated[str | None, typer.Option(help="gqe, query2box, query2particles or reckoner.")] = None,
-    numbers: Annotated[str | None, typer.Option(help="baseline, dice or sinusoidal.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Numbers of a neural model: baseline, dice or sinusoidal.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder to write.")] = None,
     preset: Annotated[str | None, typer.Option(help="Settings to start from: paper, or small for a CPU.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A setting, key=value; may be repeated. See docs/training.md.")
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with a run where its last checkpoint stood.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Continue a run from its last checkpoint.")] = None,
+    help_settings: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="List the settings of a model and exit.")
+    ] = None,
     moved: MovedBenchmark = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on a benchmark, or go on with a training that was stopped."""
-    from kgreckon.terminal.runs import TrainingBar
-    from kgreckon.terminal.tables import notes
-    from kgreckon.training import choose_settings, is_run_folder, parse_assignments, preset_settings, without_effect
-    from kgreckon.training import resume as resume_run
-    from kgreckon.training import train as train_model
+    from kgreckon.cli.console import console, notes
+    from kgreckon.cli.run_tables import TrainingBar, print_settings
+    from kgreckon.models.registry import choose_settings, family_of
+    from kgreckon.models.settings import parse_assignments, remarks_on
+    from kgreckon.runs import is_run_folder, train_with
+    from kgreckon.runs import resume as resume_run
 
-    if resume is not None and (out or model or numbers or preset or set_):
-        raise UserError("--resume goes on with the run's own settings: give no others")
+    if help_settings is not None:
+        print_settings(family_of(help_settings).settings, help_settings, console())
+        return
+    if resume is not None and (out or model or encoding or preset or set_):
+        raise UserError("--resume continues with the run's own settings: give no others")
     if moved is not None and (resume is None or benchmark is not None):
         raise UserError("--benchmark is for --resume, where the run's benchmark moved")
     if resume is None and (benchmark is None or out is None):
@@ -46,19 +55,22 @@ def train(
                 run = resume_run(resume, moved or benchmark, bar)
             else:
                 assert benchmark is not None and out is not None
-                named = {name: value for name, value in (("model", model), ("numbers", numbers)) if value is not None}
-                given = {**parse_assignments(set_ or ()), **named}
-                chosen = {**preset_settings(preset, given.get("model")), **given}
-                settings = choose_settings(chosen)
-                for remark in without_effect(settings, given):
+                named = {"model": model, "encoding": encoding}
+                given = {
+                    **parse_assignments(set_ or ()),
+                    **{key: text for key, text in named.items() if text is not None},
+                }
+                chosen = {"model": "query2particles", **given}
+                settings = choose_settings(chosen.pop("model"), preset, **chosen)
+                for remark in remarks_on(settings, given):
                     notes().print(remark, soft_wrap=True)
-                run = train_model(benchmark, out, settings, bar)
+                run = train_with(benchmark, out, settings, bar)
         except KeyboardInterrupt:
             folder = resume or out
             assert folder is not None
             if not is_run_folder(folder):
                 raise UserError("stopped; nothing was begun") from None
-            raise UserError(f"stopped; go on with: kgreckon train --resume {folder}") from None
+            raise UserError(f"stopped; continue with: kgreckon train --resume {folder}") from None
     best = run.best()
     if as_json:
         print_json({"folder": str(run.folder), **best})
@@ -79,16 +91,16 @@ def evaluate(
 ) -> None:
     """Rank all hard answers of a benchmark's queries; the tables are also written to the run folder."""
     from kgreckon.benchmark import Split
-    from kgreckon.terminal.runs import RankingBar, print_evaluation
-    from kgreckon.terminal.tables import console
-    from kgreckon.training import evaluate as evaluate_run
+    from kgreckon.cli.console import console
+    from kgreckon.cli.run_tables import RankingBar, print_evaluation
+    from kgreckon.runs.evaluate import evaluate as evaluate_run
 
     if split not in ("valid", "test"):
         raise UserError(f"unknown split {split!r}: choose valid or test")
     with RankingBar() as bar:
         result = evaluate_run(run, Split.of(split), benchmark, device, queries, bar.advance)
     if as_json:
-        print_json(result)
+        print_json(result.as_json())
     else:
         print_evaluation(result, optimistic, console())
 
@@ -100,9 +112,9 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Put runs side by side, with the paper's numbers where the benchmark is one of its three."""
-    from kgreckon.terminal.runs import print_comparison
-    from kgreckon.terminal.tables import console, notes
-    from kgreckon.training.comparing import compare_runs, why_not_comparable
+    from kgreckon.cli.console import console, notes
+    from kgreckon.cli.run_tables import print_comparison
+    from kgreckon.runs.comparing import compare_runs, why_not_comparable
 
     rows = compare_runs(runs, split)
     reason = why_not_comparable(runs, split)
@@ -116,7 +128,7 @@ def compare(
 
 @app.command()
 def reproduce(
-    preset: Annotated[str, typer.Argument(help="The paper's graph: fb15k, db15k or yago15k.")],
+    dataset: Annotated[str, typer.Argument(help="The paper's graph: fb15k, db15k or yago15k.")],
     data: Annotated[Path, typer.Option(help="The MMKG folder of the graph.")],
     out: Annotated[Path, typer.Option(help="The folder for the benchmark, the runs, their results and the report.")],
     models: Annotated[
@@ -140,40 +152,25 @@ def reproduce(
     ] = None,
 ) -> None:
     """Reproduce the paper's tables on one of its graphs: benchmark, nine models, the reckoner, report."""
-    from kgreckon.benchmark import BuildSettings, preset_of
-    from kgreckon.benchmark import build as build_benchmark
-    from kgreckon.benchmark.format import read_json
-    from kgreckon.graph import open_graph
-    from kgreckon.graph.readers import is_mmkg_folder
-    from kgreckon.reproducing import FailedRunsError, html, markdown, plans_for, report, runs_at_a_time
-    from kgreckon.reproducing import reproduce as reproduce_runs
-    from kgreckon.terminal.benchmarks import BuildProgress
-    from kgreckon.terminal.runs import ReproductionNotes
-    from kgreckon.training import parse_assignments
+    from kgreckon.cli.run_tables import ReproductionNotes
+    from kgreckon.models.settings import parse_assignments
+    from kgreckon.reproduce import reproduce as reproduce_dataset
 
-    top_attributes = preset_of(preset).top_attributes
-    wanted = [name.strip() for names in models or () for name in names.split(",")]
-    plans = plans_for(preset, wanted, parse_assignments(set_ or ()), seeds, ablation)
-    if not is_mmkg_folder(data):
-        raise UserError(f"{data} is not the MMKG folder of {preset}, with EntityTriples and NumericalTriples")
-    graph = open_graph(data, top_attributes)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # its runs stop with it
-    made, failure = {}, None
     try:
-        for numbers in dict.fromkeys(plan.numbers for plan in plans):
-            settings = BuildSettings.choose(graph, numbers=numbers, seed=benchmark_seed, preset=preset)
-            with BuildProgress() as progress:
-                made[numbers] = build_benchmark(graph, out / f"benchmark-{numbers.value}", settings, None, progress)
-        seconds = None if budget is None else 60 * budget
-        found = reproduce_runs(made, out, plans, parallel or runs_at_a_time(), seconds, ReproductionNotes())
-    except FailedRunsError as error:
-        failure, found = error, error.results
+        made = reproduce_dataset(
+            dataset,
+            data,
+            out,
+            [name.strip() for names in models or () for name in names.split(",")],
+            seeds=seeds,
+            ablation=ablation,
+            parallel=parallel,
+            budget=None if budget is None else 60 * budget,
+            benchmark_seed=benchmark_seed,
+            progress=ReproductionNotes(),
+            **parse_assignments(set_ or ()),
+        )
     except KeyboardInterrupt:
         raise UserError(f"stopped; what is complete is kept in {out}, and the same command goes on") from None
-    results = [read_json(path) for path in sorted((out / "results").glob("*.json"))]  # of other calls too
-    blocks = report(results, f"kgreckon reproduce {preset}")
-    (out / "report.md").write_text(markdown(blocks), encoding="utf-8")
-    (out / "report.html").write_text(html(blocks, f"kgreckon: {preset} reproduced"), encoding="utf-8")
-    typer.echo(f"{out / 'report.html'}: {len(found)} of {len(plans)} runs")
-    if failure is not None:
-        raise failure
+    typer.echo(f"{made.report}: {len(made.results)} of {made.planned} runs")

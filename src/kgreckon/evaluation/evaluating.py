@@ -14,7 +14,7 @@ from torch import Tensor
 from kgreckon.benchmark import Benchmark, QuerySet, Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation.metrics import QueryScores
-from kgreckon.evaluation.ranking import Answers, filtered_ranks
+from kgreckon.evaluation.ranking import AnswerPairs, filtered_ranks
 from kgreckon.evaluation.results import Evaluation, ShapeResult
 from kgreckon.query import Batch, Shape
 
@@ -43,10 +43,10 @@ class RankedQueries:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def answers(self, first: int, last: int) -> tuple[Answers, Answers]:
+    def answers(self, first: int, last: int) -> tuple[AnswerPairs, AnswerPairs]:
         """The easy and the hard answers of some neighbouring queries."""
         easy, hard = (
-            Answers.of(items[offsets[first] : offsets[last]], np.diff(offsets[first : last + 1]))
+            AnswerPairs.of(items[offsets[first] : offsets[last]], np.diff(offsets[first : last + 1]))
             for items, offsets in zip(self.items, self.offsets, strict=True)
         )
         return easy, hard
@@ -93,7 +93,7 @@ def _choice(sets: list[QuerySet], count: int, seed: int) -> list[QuerySet]:
 
 @torch.no_grad()
 def evaluate_scores(
-    score: Callable[[Batch], Tensor],
+    score: Callable[[Batch[Tensor]], Tensor],
     queries: EvaluationQueries,
     advance: Callable[[int, int], None] = lambda count, total: None,
     at_once: int = 0,
@@ -111,7 +111,7 @@ def evaluate_scores(
         parts, errors, counts = [], [], []
         for first in range(0, len(own), at_once):
             last = min(first + at_once, len(own))
-            scores = score(Batch(own.shape, own.ids[first:last])).float()  # type: ignore[arg-type]  # ids are a tensor
+            scores = score(Batch(own.shape, own.ids[first:last])).float()
             broken |= scores.isnan().any()
             easy, hard = own.answers(first, last)
             parts.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
@@ -128,7 +128,9 @@ def evaluate_scores(
     return Evaluation(queries.split, queries.unit_names, on_host, perf_counter() - start)
 
 
-def _value_errors(scores: Tensor, easy: Answers, hard: Answers, queries: EvaluationQueries) -> tuple[Tensor, Tensor]:
+def _value_errors(
+    scores: Tensor, easy: AnswerPairs, hard: AnswerPairs, queries: EvaluationQueries
+) -> tuple[Tensor, Tensor]:
     """For each query the unit of its first hard answer, and how far the best value of that unit is from a hard one."""
     numbers, units = queries.numbers, queries.units
     unit = units[hard.item[hard.counts.cumsum(0) - hard.counts]]

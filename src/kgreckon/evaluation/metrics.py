@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor
 
-from kgreckon.evaluation.ranking import Answers, Ranks
+from kgreckon.evaluation.ranking import AnswerPairs, Ranks
 
 HITS = (1, 3, 10)
 
@@ -32,7 +32,7 @@ class QueryScores:
         return QueryScores(torch.cat([p.realistic for p in parts]), torch.cat([p.optimistic for p in parts]))
 
 
-def _means(rank: Tensor, answers: Answers) -> Tensor:
+def _means(rank: Tensor, answers: AnswerPairs) -> Tensor:
     columns = torch.stack([1 / rank, *((rank <= k).float() for k in HITS)], dim=1)
     sums = torch.zeros(len(answers.counts), columns.shape[1], device=rank.device)
     return sums.index_add_(0, answers.query, columns) / answers.counts[:, None]

@@ -12,7 +12,7 @@ _FEW = 16  # hard answers of a query that are counted one by one; the scores of 
 
 
 @dataclass(frozen=True)
-class Answers:
+class AnswerPairs:
     """The answers to the queries of a batch as pairs, sorted by query, where the scores are."""
 
     query: Tensor  # (answers,) int64: the query's place in the batch
@@ -21,19 +21,19 @@ class Answers:
     on_host: np.ndarray  # (queries,) int64: the counts again, so that the host need not wait for the device
 
     @staticmethod
-    def of(items: Tensor, counts: np.ndarray) -> Answers:  # (answers,), (queries,)
-        """Answers in the order of their queries, with so many for each."""
+    def of(items: Tensor, counts: np.ndarray) -> AnswerPairs:  # (answers,), (queries,)
+        """Pairs in the order of their queries, with so many for each."""
         on_device = torch.from_numpy(counts).to(items.device)
         places = torch.arange(len(counts), device=items.device)
         query = torch.repeat_interleave(places, on_device, output_size=len(items))
-        return Answers(query, items.long(), on_device, counts)
+        return AnswerPairs(query, items.long(), on_device, counts)
 
 
 @dataclass(frozen=True)
 class Ranks:
     """The rank of each hard answer, ties counted for it (best) and against it (worst)."""
 
-    answers: Answers
+    answers: AnswerPairs
     best: Tensor  # (hard answers,) float32
     worst: Tensor  # (hard answers,) float32
 
@@ -43,7 +43,7 @@ class Ranks:
         return (self.best + self.worst) / 2
 
 
-def filtered_ranks(scores: Tensor, easy: Answers, hard: Answers) -> Ranks:  # (queries, candidates)
+def filtered_ranks(scores: Tensor, easy: AnswerPairs, hard: AnswerPairs) -> Ranks:  # (queries, candidates)
     """Rank hard answers against the candidates that are no answer."""
     others = scores.clone()
     others[easy.query, easy.item] = -torch.inf

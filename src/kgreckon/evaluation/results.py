@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,20 +57,20 @@ class Evaluation:
         """All tables as plain data, entity targets and number targets apart."""
         types = list(dict.fromkeys(result.type for result in self.results))
 
-        def table(numbers: bool) -> dict[str, Any]:
+        def table(of_numbers: bool) -> dict[str, Any]:
             def json(keep: Callable[[ShapeResult], bool]) -> dict[str, float] | None:
-                found = self.select(lambda result: result.shape.denotes_numbers == numbers and keep(result))
+                found = self.select(lambda result: result.shape.denotes_numbers == of_numbers and keep(result))
                 return None if found is None else found.as_json()
 
             rows = {
                 "all": json(lambda result: True),
-                "by_type": {name: json(lambda result, name=name: result.type == name) for name in types},  # type: ignore[misc]
+                "by_type": {name: json(partial(_has_type, name)) for name in types},
                 "touching_numbers": json(lambda result: result.shape.touches_numbers),
                 "without_numbers": json(lambda result: not result.shape.touches_numbers),
                 "by_specific_type": {
                     result.shape.text: summarise(result.scores).as_json()
                     for result in self.results
-                    if result.shape.denotes_numbers == numbers
+                    if result.shape.denotes_numbers == of_numbers
                 },
             }
             return rows
@@ -122,3 +123,7 @@ class Evaluation:
             ).as_json()
             for unit in sorted(set(units.tolist()))
         }
+
+
+def _has_type(name: str, result: ShapeResult) -> bool:
+    return result.type == name

@@ -13,7 +13,7 @@ import numpy as np
 from kgreckon.errors import UserError
 from kgreckon.exact import projections
 from kgreckon.exact import sets as sets_of
-from kgreckon.exact.comparing import compare_intervals, comparison_table
+from kgreckon.exact.arithmetic import compare_intervals, comparison_table
 from kgreckon.exact.ragged import Ragged
 from kgreckon.graph import Adjacency, KnowledgeGraph
 from kgreckon.query import SEVEN, Batch, Comparison, Number, Operator, Pause, Query, interpret, sort_of
@@ -22,19 +22,19 @@ from kgreckon.query import SEVEN, Batch, Comparison, Number, Operator, Pause, Qu
 CHUNK = 2048
 
 
-class Numbers(Enum):
+class ComparisonMode(Enum):
     """Where numerical relations come from: arithmetic, or the numerical edges that a benchmark graph carries."""
 
     COMPUTED = "computed"
     SAMPLED = "sampled"
 
     @staticmethod
-    def of(numbers: Numbers | str) -> Numbers:
+    def of(mode: ComparisonMode | str) -> ComparisonMode:
         """The same, or the one of that name."""
         try:
-            return Numbers(numbers)
+            return ComparisonMode(mode)
         except ValueError:
-            raise UserError(f"numbers are computed or sampled, not {numbers!r}") from None
+            raise UserError(f"comparisons are computed or sampled, not {mode!r}") from None
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ class ExactSemantics:
     def __init__(
         self,
         graph: KnowledgeGraph,
-        numbers: Numbers = Numbers.COMPUTED,
+        mode: ComparisonMode | str = ComparisonMode.COMPUTED,
         comparisons: tuple[Comparison, ...] = tuple(SEVEN.values()),
         literals: tuple[Number, ...] = (),
     ) -> None:
         self.graph = graph
-        self.mode = Numbers.of(numbers)
-        if self.mode is Numbers.SAMPLED and graph.compared is None:
+        self.mode = ComparisonMode.of(mode)
+        if self.mode is ComparisonMode.SAMPLED and graph.compared is None:
             raise UserError("this graph carries no numerical edges: use computed comparisons")
         self.num_entities = len(graph.entities)
         self.comparisons = comparisons
@@ -113,7 +113,7 @@ class ExactSemantics:
 
     def compare(self, comparisons: np.ndarray, of: ExactSet) -> NumberSets:
         numbers, table = _numbers(of), self.graph.values
-        if self.mode is Numbers.SAMPLED:
+        if self.mode is ComparisonMode.SAMPLED:
             return self._sampled(comparisons, numbers)
         result = compare_intervals(
             self.numbers,
@@ -126,19 +126,19 @@ class ExactSemantics:
         )
         return NumberSets(*result, numbers.units)
 
-    def intersect(self, parts: Sequence[ExactSet], numbers: bool) -> ExactSet:
-        if numbers:
+    def intersect(self, parts: Sequence[ExactSet], of_numbers: bool) -> ExactSet:
+        if of_numbers:
             return reduce(_intersect_numbers, (_numbers(part) for part in parts))
         return reduce(_intersect_entities, (_entities(part) for part in parts))
 
-    def unite(self, parts: Sequence[ExactSet], numbers: bool) -> ExactSet:
-        if numbers:
+    def unite(self, parts: Sequence[ExactSet], of_numbers: bool) -> ExactSet:
+        if of_numbers:
             return reduce(_unite_numbers, (_numbers(part) for part in parts))
         negated = [_negate(_entities(part)) for part in parts]  # de Morgan: the flags do the rest
         return _negate(reduce(_intersect_entities, negated))
 
-    def complement(self, of: ExactSet, numbers: bool) -> ExactSet:
-        if not numbers:
+    def complement(self, of: ExactSet, of_numbers: bool) -> ExactSet:
+        if not of_numbers:
             return _negate(_entities(of))
         sets = _numbers(of)
         return NumberSets(
@@ -213,7 +213,7 @@ def _unite_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
     return NumberSets(*sets_of.unite_intervals(*one.parts, *other.parts), units)
 
 
-def check_ids(graph: KnowledgeGraph, batch: Batch) -> None:
+def check_ids(graph: KnowledgeGraph, batch: Batch[np.ndarray]) -> None:
     """Raise a UserError where a batch holds an id that the graph has not: compiled code would read past its arrays."""
     limits = {
         Operator.ENTITY: len(graph.entities),
@@ -231,8 +231,8 @@ def check_ids(graph: KnowledgeGraph, batch: Batch) -> None:
 
 def answer(
     graph: KnowledgeGraph,
-    batch: Batch,
-    numbers: Numbers = Numbers.COMPUTED,
+    batch: Batch[np.ndarray],
+    mode: ComparisonMode | str = ComparisonMode.COMPUTED,
     workers: int = 1,
     chunk: int = CHUNK,
     pause: Pause | None = None,
@@ -240,13 +240,18 @@ def answer(
     """The exact answers to each query of `batch`: entities, or rows of the value table, in rising order."""
     batch.shape.denotes_numbers  # noqa: B018  # raises where the shape cannot be meant
     check_ids(graph, batch)
-    return _answers(graph, batch, numbers, workers, chunk, pause)
+    return _answers(graph, batch, mode, workers, chunk, pause)
 
 
 def _answers(
-    graph: KnowledgeGraph, batch: Batch, numbers: Numbers, workers: int, chunk: int, pause: Pause | None
+    graph: KnowledgeGraph,
+    batch: Batch[np.ndarray],
+    mode: ComparisonMode | str,
+    workers: int,
+    chunk: int,
+    pause: Pause | None,
 ) -> Ragged:
-    semantics = ExactSemantics(graph, numbers, batch.comparisons, batch.literals)
+    semantics = ExactSemantics(graph, mode, batch.comparisons, batch.literals)
 
     def answers(start: int) -> Ragged:
         return semantics.answers(interpret(batch[start : start + chunk], semantics, pause))
@@ -259,8 +264,11 @@ def _answers(
 
 
 def ask(
-    graph: KnowledgeGraph, query: Query, numbers: Numbers = Numbers.COMPUTED, pause: Pause | None = None
+    graph: KnowledgeGraph,
+    query: Query,
+    mode: ComparisonMode | str = ComparisonMode.COMPUTED,
+    pause: Pause | None = None,
 ) -> np.ndarray:
     """The exact answers to one query: entities, or rows of the value table, in rising order."""
     sort_of(query, graph.vocabulary)  # and all ids in it are looked at
-    return _answers(graph, Batch.of([query], graph.values), numbers, 1, CHUNK, pause)[0]
+    return _answers(graph, Batch.of([query], graph.values), mode, 1, CHUNK, pause)[0]

@@ -1,4 +1,4 @@
-"""Triples and their compressed rows."""
+"""Compressed rows of triples."""
 
 from __future__ import annotations
 
@@ -6,55 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Triples:
-    """Labelled edges, one array for each place, distinct and sorted by source, label and target."""
-
-    sources: np.ndarray  # (edges,) int32
-    labels: np.ndarray  # (edges,) int32
-    targets: np.ndarray  # (edges,) int32
-
-    def __len__(self) -> int:
-        return len(self.sources)
-
-    def __getitem__(self, edges: np.ndarray | slice) -> Triples:
-        """Some of the edges; a mask or rising indices keep them sorted."""
-        return Triples(self.sources[edges], self.labels[edges], self.targets[edges])
-
-    @staticmethod
-    def from_arrays(sources: np.ndarray, labels: np.ndarray, targets: np.ndarray) -> Triples:
-        """The distinct edges among some that may be unsorted and repeated."""
-        if not len(sources):
-            return Triples(*(np.zeros(0, dtype=np.int32) for _ in range(3)))
-        bits = [int(column.max()).bit_length() for column in (sources, labels, targets)]
-        if sum(bits) <= 63:  # one sort of packed keys is many times faster than sorting three columns
-            key = sources.astype(np.int64)
-            for column, width in ((labels, bits[1]), (targets, bits[2])):
-                key = (key << width) | column
-            key.sort()
-            key = key[_first(key)]
-            mask = np.int64(1)
-            columns = (
-                key >> (bits[1] + bits[2]),
-                (key >> bits[2]) & ((mask << bits[1]) - 1),
-                key & ((mask << bits[2]) - 1),
-            )
-        else:
-            order = np.lexsort((targets, labels, sources))
-            columns = (sources[order], labels[order], targets[order])
-            first = _first(*columns)
-            columns = (columns[0][first], columns[1][first], columns[2][first])
-        return Triples(*(column.astype(np.int32) for column in columns))
-
-
-def _first(*columns: np.ndarray) -> np.ndarray:
-    """Which entries of sorted columns differ from the entry before."""
-    first = np.ones(len(columns[0]), dtype=bool)
-    first[1:] = columns[0][1:] != columns[0][:-1]
-    for column in columns[1:]:
-        first[1:] |= column[1:] != column[:-1]
-    return first
+from kgreckon.graph.triples import Triples, first_of_run
 
 
 @dataclass(frozen=True)
@@ -75,7 +27,7 @@ class Adjacency:
     def from_triples(triples: Triples, num_sources: int, num_targets: int) -> Adjacency:
         """The compressed rows of some triples."""
         count = len(triples)
-        groups = np.flatnonzero(_first(triples.sources, triples.labels))
+        groups = np.flatnonzero(first_of_run(triples.sources, triples.labels))
         return Adjacency(
             offsets=np.searchsorted(triples.sources[groups], np.arange(num_sources + 1)).astype(np.int64),
             labels=triples.labels[groups],

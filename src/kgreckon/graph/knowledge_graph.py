@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgreckon.graph.adjacency import Adjacency, Triples
+from kgreckon.graph.adjacency import Adjacency
 from kgreckon.graph.symbols import Symbols
+from kgreckon.graph.triples import Triples
 from kgreckon.graph.values import ValueTable
 
 if TYPE_CHECKING:
-    from kgreckon.graph.vocabulary import GraphVocabulary
+    from kgreckon.graph.naming import GraphVocabulary
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,7 @@ class KnowledgeGraph:
     @cached_property
     def follows(self) -> Adjacency:
         """From an entity, by a relation or its inverse, to entities."""
-        facts = self.facts
-        both = Triples.from_arrays(
-            np.concatenate([facts.sources, facts.targets]),
-            np.concatenate([facts.labels * 2, facts.labels * 2 + 1]),
-            np.concatenate([facts.targets, facts.sources]),
-        )
+        both = Triples.from_arrays(*self.facts.both_ways())
         return Adjacency.from_triples(both, len(self.entities), len(self.entities))
 
     @cached_property
@@ -69,7 +65,7 @@ class KnowledgeGraph:
     @cached_property
     def vocabulary(self) -> GraphVocabulary:
         """The names of this graph, for notations."""
-        from kgreckon.graph.vocabulary import GraphVocabulary
+        from kgreckon.graph.naming import GraphVocabulary
 
         return GraphVocabulary(self)
 

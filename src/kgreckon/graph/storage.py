@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.ipc
 
 from kgreckon.errors import UserError
-from kgreckon.graph.adjacency import Triples
+from kgreckon.files import column_of, new_folder, read_json, read_table, write_json, write_table
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.symbols import Symbols
+from kgreckon.graph.triples import Triples
 from kgreckon.graph.values import ValueTable
 
 HEADER = "graph.json"
 FORMAT = "kgreckon-graph"
 VERSION = 1
-_MAY_BE_MISSING = ("label", "phrase")
+_NULLABLE = ("label", "phrase")
 
 _SYMBOLS = pa.schema([("name", pa.string()), ("label", pa.string())])
 _SCHEMAS = {
@@ -44,7 +39,7 @@ def is_graph_folder(folder: Path) -> bool:
 
 def save_graph(graph: KnowledgeGraph, folder: Path, compress: bool = False, overwrite: bool = False) -> None:
     """Write `graph` to `folder`, all or nothing."""
-    with new_folder(folder, HEADER if overwrite else None) as target:
+    with new_folder(folder, HEADER, overwrite) as target:
         for name, columns in _tables(graph).items():
             write_table(target / f"{name}.arrow", pa.table(columns, schema=_SCHEMAS[name]), compress)
         header = {
@@ -59,7 +54,7 @@ def save_graph(graph: KnowledgeGraph, folder: Path, compress: bool = False, over
             "attribute_facts": len(graph.attribute_facts),
             "comparisons": None if graph.comparisons is None else len(graph.comparisons),
         }
-        (target / HEADER).write_text(json.dumps(header, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(target / HEADER, header)
 
 
 def _tables(graph: KnowledgeGraph) -> dict[str, list[pa.Array | np.ndarray]]:
@@ -83,7 +78,7 @@ def _columns(triples: Triples) -> list[pa.Array | np.ndarray]:
 def open_graph_folder(folder: Path) -> KnowledgeGraph:
     """The graph in `folder`, its arrays mapped from the files."""
     header = _read_header(folder)
-    tables = {name: read_table(folder / f"{name}.arrow", schema) for name, schema in _SCHEMAS.items()
+    tables = {name: read_table(folder / f"{name}.arrow", schema, _NULLABLE) for name, schema in _SCHEMAS.items()
               if name != "comparisons" or header.get("comparisons") is not None}  # fmt: skip
     for name, table in tables.items():
         count = header.get(name)
@@ -122,12 +117,10 @@ def _read_header(folder: Path) -> dict[str, Any]:
     path = folder / HEADER
     if not path.is_file():
         raise UserError(f"{folder} is not a graph folder: it has no {HEADER}")
-    try:
-        header = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError, OSError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise UserError(f"{path} is not the header of a graph folder")
+    problem = "is not the header of a graph folder"
+    header = read_json(path, problem)
+    if header.get("format") != FORMAT:
+        raise UserError(f"{path} {problem}")
     if header.get("version") != VERSION:
         raise UserError(f"{path} has version {header.get('version')}; this kgreckon reads version {VERSION}")
     units = header.get("units")
@@ -182,96 +175,3 @@ def _within(column: np.ndarray, size: int) -> bool:
 def _require(holds: bool, path: Path, problem: str) -> None:
     if not holds:
         raise UserError(f"{path} is damaged: {problem}")
-
-
-# ------------------------------------------------------------------------------------------------ files and folders
-
-
-def write_table(path: Path, table: pa.Table, compress: bool = False) -> None:
-    """Write an Arrow file; uncompressed ones can be mapped into memory."""
-    options = pa.ipc.IpcWriteOptions(compression="zstd" if compress else None)
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema, options=options) as writer:
-        writer.write_table(table)
-
-
-def read_table(path: Path, schema: pa.Schema) -> pa.Table:
-    """The table in an Arrow file, mapped into memory; a UserError where its columns are not those of `schema`."""
-    try:
-        with pa.memory_map(str(path)) as source:
-            table = pa.ipc.open_file(source).read_all()
-        if not table.schema.equals(schema):
-            raise UserError(f"{path} has the columns {_spelled(table.schema)}; expected {_spelled(schema)}")
-        table.validate(full=True)  # Arrow trusts offsets and text unless asked; a bad one can crash the process
-    except FileNotFoundError:
-        raise UserError(f"{path} is missing") from None
-    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
-        raise UserError(f"{path} is not a readable Arrow file: {_first_line(error)}") from None
-    for name in table.column_names:
-        if name not in _MAY_BE_MISSING:
-            _require(not table[name].null_count, path, f"the column {name!r} has missing entries")
-    return table
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
-
-
-def column_of(table: pa.Table, name: str) -> np.ndarray:
-    """A column without missing entries, as an array that shares its memory where it can."""
-    return table[name].combine_chunks().to_numpy(zero_copy_only=False)
-
-
-def _spelled(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} {field.type}" for field in schema)
-
-
-def check_free(folder: Path, replaces: str | None = None) -> None:
-    """Raise a UserError unless `folder` may be written: absent, empty, or with our header in a file `replaces`."""
-    occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    if occupied and not (replaces is not None and _is_ours(folder / replaces)):
-        remedy = "; use --overwrite to replace it" if replaces is None and _is_ours(folder / HEADER) else ""
-        if replaces is not None:
-            remedy = " and is not what --overwrite may replace"
-        raise UserError(f"{folder} already exists{remedy}")
-
-
-def _is_ours(header: Path) -> bool:
-    """Whether a file is a header that kgreckon wrote: many a folder holds a file called graph.json."""
-    try:
-        content = json.loads(header.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError, OSError):
-        return False
-    return isinstance(content, dict) and str(content.get("format")).startswith("kgreckon-")
-
-
-@contextmanager
-def new_folder(folder: Path, replaces: str | None = None) -> Iterator[Path]:
-    """A folder that appears under its name only when all of it is written.
-
-    An existing empty folder is filled; one that holds a file called `replaces` is replaced; any other is an error.
-    """
-    folder = Path(folder).resolve()  # so that '.' has a name and a parent, and a link stays one
-    check_free(folder, replaces)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        target = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as error:
-        raise UserError(f"{folder} cannot be written: {error.strerror}") from None
-    try:
-        yield target
-        target.chmod(0o755)
-        if folder.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
-            folder.replace(old / "old")
-            try:
-                target.replace(folder)
-            except BaseException:
-                (old / "old").replace(folder)
-                old.rmdir()
-                raise
-            shutil.rmtree(old)
-        else:
-            target.replace(folder)
-    except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
-        raise

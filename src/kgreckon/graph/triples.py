@@ -1,21 +1,68 @@
-"""A graph as RDF, for the triple store that a query written as SPARQL is run on."""
+"""Triples: labelled edges in three arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kgreckon.graph.knowledge_graph import KnowledgeGraph
-from kgreckon.query.sparql import iri, number_literal
+import numpy as np
 
 
-def n_triples(graph: KnowledgeGraph) -> Iterator[str]:
-    """The facts and values of a graph as lines of N-Triples: names as IRIs, values as xsd:double. Units are not RDF."""
-    entities, relations, attributes = (
-        [f"<{iri(name)}>" for name in symbols.names.to_pylist()]
-        for symbols in (graph.entities, graph.relations, graph.attributes)
-    )
-    facts, values = graph.facts, graph.attribute_facts
-    for head, relation, tail in zip(facts.sources, facts.labels, facts.targets, strict=True):
-        yield f"{entities[head]} {relations[relation]} {entities[tail]} .\n"
-    for entity, attribute, row in zip(values.sources, values.labels, values.targets, strict=True):
-        yield f"{entities[entity]} {attributes[attribute]} {number_literal(graph.values.numbers[row])} .\n"
+@dataclass(frozen=True)
+class Triples:
+    """Labelled edges, one array for each place, distinct and sorted by source, label and target."""
+
+    sources: np.ndarray  # (edges,) int32
+    labels: np.ndarray  # (edges,) int32
+    targets: np.ndarray  # (edges,) int32
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __getitem__(self, edges: np.ndarray | slice) -> Triples:
+        """Some of the edges; a mask or rising indices keep them sorted."""
+        return Triples(self.sources[edges], self.labels[edges], self.targets[edges])
+
+    def both_ways(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # (2 edges,) each
+        """Sources, labels and targets of all edges r as 2r, then of all edges turned round as 2r + 1.
+
+        The edges come in this order, which is not sorted.
+        """
+        return (
+            np.concatenate([self.sources, self.targets]),
+            np.concatenate([2 * self.labels, 2 * self.labels + 1]),
+            np.concatenate([self.targets, self.sources]),
+        )
+
+    @staticmethod
+    def from_arrays(sources: np.ndarray, labels: np.ndarray, targets: np.ndarray) -> Triples:
+        """The distinct edges among some that may be unsorted and repeated."""
+        if not len(sources):
+            return Triples(*(np.zeros(0, dtype=np.int32) for _ in range(3)))
+        bits = [int(column.max()).bit_length() for column in (sources, labels, targets)]
+        if sum(bits) <= 63:  # one sort of packed keys is many times faster than sorting three columns
+            key = sources.astype(np.int64)
+            for column, width in ((labels, bits[1]), (targets, bits[2])):
+                key = (key << width) | column
+            key.sort()
+            key = key[first_of_run(key)]
+            mask = np.int64(1)
+            columns = (
+                key >> (bits[1] + bits[2]),
+                (key >> bits[2]) & ((mask << bits[1]) - 1),
+                key & ((mask << bits[2]) - 1),
+            )
+        else:
+            order = np.lexsort((targets, labels, sources))
+            columns = (sources[order], labels[order], targets[order])
+            first = first_of_run(*columns)
+            columns = (columns[0][first], columns[1][first], columns[2][first])
+        return Triples(*(column.astype(np.int32) for column in columns))
+
+
+def first_of_run(*columns: np.ndarray) -> np.ndarray:
+    """Which entries of sorted columns differ from the entry before."""
+    first = np.ones(len(columns[0]), dtype=bool)
+    first[1:] = columns[0][1:] != columns[0][:-1]
+    for column in columns[1:]:
+        first[1:] |= column[1:] != column[:-1]
+    return first

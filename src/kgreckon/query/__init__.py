@@ -21,10 +21,11 @@ from kgreckon.query.algebra import (
 )
 from kgreckon.query.builder import Builder, at_least, at_most, equal_to, greater_than, less_than
 from kgreckon.query.english import sentence
-from kgreckon.query.interpreter import Pause, Semantics, interpret
+from kgreckon.query.interpreter import Pause, Semantics, Stacking, interpret
 from kgreckon.query.shapes import (
     GENERAL_TYPES,
     Batch,
+    IdArray,
     Operator,
     Shape,
     general_type,
@@ -46,6 +47,7 @@ __all__ = [
     "EntitySort",
     "Follow",
     "HavingValue",
+    "IdArray",
     "Not",
     "Number",
     "NumberSort",
@@ -57,6 +59,7 @@ __all__ = [
     "Semantics",
     "Shape",
     "Sort",
+    "Stacking",
     "ValueOf",
     "Vocabulary",
     "at_least",

@@ -27,7 +27,7 @@ from kgreckon.query.algebra import (
     sort_of,
 )
 from kgreckon.query.english import comparison_label
-from kgreckon.query.shapes import MAX_DEPTH, MAX_NODES
+from kgreckon.query.s_expressions import MAX_DEPTH, MAX_NODES
 from kgreckon.query.vocabulary import Vocabulary
 
 # What each kind of block may hold, beside its readable label.

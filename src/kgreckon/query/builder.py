@@ -22,7 +22,6 @@ from kgreckon.query.algebra import (
     Entity,
     Follow,
     HavingValue,
-    Node,
     Not,
     Number,
     Or,
@@ -163,8 +162,8 @@ class Builder:
     def _entities(self, target: object, where: str) -> Query:
         if isinstance(target, str):
             return self.entity(target)
-        if isinstance(target, Node):
-            return target  # type: ignore[return-value]  # the nodes are exactly the members of Query
+        if isinstance(target, Query):
+            return target
         raise UserError(f"{where} entities: give a name or a query, not {target!r}")
 
     def _numbers(self, target: object, unit: str) -> Query:
@@ -173,11 +172,11 @@ class Builder:
                 return Compare(comparison, self._numbers(operand, unit))
             case Conditions(join, parts):
                 below = tuple(self._numbers(part, unit) for part in parts)
-                return Not(below[0]) if join is Not else join(below)  # type: ignore[arg-type]  # And and Or take a tuple
+                return Not(below[0]) if issubclass(join, Not) else join(below)
             case str():
                 return self.vocabulary.read_number(target, unit)
             case Real():
                 return Number(_finite("a number", target), unit)
-            case Node():
-                return target  # type: ignore[return-value]  # the nodes are exactly the members of Query
+            case _ if isinstance(target, Query):
+                return target
         raise UserError(f"expected a number, a condition or a query, not {target!r}")

@@ -6,61 +6,60 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Protocol, TypeVar, assert_never
 
-import numpy as np
-
-from kgreckon.query.shapes import Batch, Operator, Shape
+from kgreckon.query.shapes import Batch, IdArray, Ids, Operator, Shape
 
 Set = TypeVar("Set")
+IdsTaken = TypeVar("IdsTaken", bound=IdArray, contravariant=True)
 Pause = Callable[[], None]  # called before each step of a long computation; it may raise, to end it
 
 
-class Semantics(Protocol[Set]):
+class Semantics(Protocol[Set, IdsTaken]):
     """A meaning of the algebra: what a batch of sets is, and what each operator does to it.
 
-    Ids come as one integer per query of the batch. The logical operators are told whether the sets hold numbers.
+    Ids come as one integer per query of the batch. The logical operators get a flag: whether the sets hold numbers.
     """
 
-    def entity(self, entities: np.ndarray) -> Set:
+    def entity(self, entities: IdsTaken) -> Set:
         """The sets of one entity each."""
         ...
 
-    def number(self, rows: np.ndarray) -> Set:
+    def number(self, rows: IdsTaken) -> Set:
         """The sets of one number each."""
         ...
 
-    def follow(self, relations: np.ndarray, of: Set) -> Set:
+    def follow(self, relations: IdsTaken, of: Set) -> Set:
         """The entities that the relation leads to."""
         ...
 
-    def value_of(self, attributes: np.ndarray, of: Set) -> Set:
+    def value_of(self, attributes: IdsTaken, of: Set) -> Set:
         """The values of the attribute."""
         ...
 
-    def having_value(self, attributes: np.ndarray, of: Set) -> Set:
+    def having_value(self, attributes: IdsTaken, of: Set) -> Set:
         """The entities whose attribute takes such a value."""
         ...
 
-    def compare(self, comparisons: np.ndarray, of: Set) -> Set:
+    def compare(self, comparisons: IdsTaken, of: Set) -> Set:
         """The values in that relation to one of these."""
         ...
 
-    def intersect(self, parts: Sequence[Set], numbers: bool) -> Set:
+    def intersect(self, parts: Sequence[Set], of_numbers: bool) -> Set:
         """What all parts share."""
         ...
 
-    def unite(self, parts: Sequence[Set], numbers: bool) -> Set:
+    def unite(self, parts: Sequence[Set], of_numbers: bool) -> Set:
         """What any part holds."""
         ...
 
-    def complement(self, of: Set, numbers: bool) -> Set:
+    def complement(self, of: Set, of_numbers: bool) -> Set:
         """What the set does not hold."""
         ...
 
 
-class StackingSemantics(Semantics[Set], Protocol[Set]):
-    """A meaning that computes several batches at once for less than one after the other."""
+class Stacking(Protocol[Set, Ids]):
+    """Computes several batches as one long batch, where that costs less than one after the other."""
 
-    def stack(self, ids: Sequence[np.ndarray]) -> np.ndarray:
+    def stack(self, ids: Sequence[Ids]) -> Ids:
         """The ids of some batches, one batch after the other."""
         ...
 
@@ -69,29 +68,33 @@ class StackingSemantics(Semantics[Set], Protocol[Set]):
         ...
 
 
-def interpret(batch: Batch, semantics: Semantics[Set], pause: Pause | None = None) -> Set:
+def interpret(
+    batch: Batch[Ids],
+    semantics: Semantics[Set, Ids],
+    pause: Pause | None = None,
+    stacking: Stacking[Set, Ids] | None = None,
+) -> Set:
     """What the queries of `batch` denote under `semantics`.
 
-    Neighbouring parts of one shape are computed together where the semantics can stack them. With a `pause` every node
-    is computed by itself, so that no step is longer than one operation.
+    With `stacking`, neighbouring parts of one shape are computed together. With a `pause` every node is computed by
+    itself, so that no step is longer than one operation.
     """
-    stacking: StackingSemantics[Set] | None = semantics if hasattr(semantics, "stack") else None  # type: ignore[assignment]
     if pause is not None:
         stacking = None
 
-    def meanings(parts: tuple[Shape, ...], columns: Iterator[np.ndarray]) -> list[Set]:
-        found: list[Set] = []
+    def meanings(parts: tuple[Shape, ...], columns: Iterator[Ids]) -> list[Set]:
+        sets: list[Set] = []
         for shape, run in groupby(parts):
             count = len(list(run))
             if count == 1 or stacking is None:
-                found += [meaning(shape, columns) for _ in range(count)]
+                sets += [meaning(shape, columns) for _ in range(count)]
                 continue
             blocks = [[next(columns) for _ in range(shape.width)] for _ in range(count)]
             stacked = [stacking.stack(same) for same in zip(*blocks, strict=True)]
-            found += stacking.unstack(meaning(shape, iter(stacked)), count)
-        return found
+            sets += stacking.unstack(meaning(shape, iter(stacked)), count)
+        return sets
 
-    def meaning(shape: Shape, columns: Iterator[np.ndarray]) -> Set:
+    def meaning(shape: Shape, columns: Iterator[Ids]) -> Set:
         ids = None if shape.operator in (Operator.AND, Operator.OR, Operator.NOT) else next(columns)
         parts = meanings(shape.parts, columns)
         if pause is not None:

@@ -8,6 +8,7 @@ A symbol is a name, a label, or `#` and an id. A name that the notation could mi
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import assert_never
 
 from kgreckon.errors import UserError
@@ -25,7 +26,8 @@ from kgreckon.query.algebra import (
     ValueOf,
     sort_of,
 )
-from kgreckon.query.shapes import MAX_DEPTH, MAX_NODES
+from kgreckon.query.s_expressions import Expression, Symbol, read
+from kgreckon.query.shapes import QUERIES
 from kgreckon.query.vocabulary import Vocabulary
 
 MAX_LENGTH = 65_536
@@ -35,149 +37,54 @@ def parse(text: str, vocabulary: Vocabulary) -> Query:
     """The query that `text` writes, its sorts and units checked."""
     if len(text) > MAX_LENGTH:
         raise UserError(f"a query may have at most {MAX_LENGTH:,} characters, not {len(text):,}")
-    reader = _Reader(text, vocabulary)
-    query = reader.query(None, 0)
-    reader.end()
+    query = _query(read(text, QUERIES), None, vocabulary)
     sort_of(query, vocabulary)
     return query
 
 
-class _Reader:
-    """Reads one query from left to right."""
+def _query(expression: Expression, unit: str | None, vocabulary: Vocabulary) -> Query:
+    """The query of an expression; `unit` is the one that a bare number takes."""
+    symbol = expression.symbol
+    if symbol is None:
+        parts = tuple(_query(part, unit, vocabulary) for part in expression.parts)
+        match expression.operator:
+            case "i":
+                return And(parts)
+            case "u":
+                return Or(parts)
+        return Not(parts[0])
+    match expression.operator:
+        case "e":
+            return Entity(_id(symbol, "entity", vocabulary.entity_id, vocabulary))
+        case "nv":
+            return _number(symbol, unit, vocabulary)
+    (part,) = expression.parts
+    match expression.operator:
+        case "rp":
+            relation = _id(symbol, "relation", vocabulary.relation_id, vocabulary)
+            return Follow(relation, _query(part, None, vocabulary))
+        case "np":
+            return Compare(Comparison.parse(symbol.text), _query(part, unit, vocabulary))
+    attribute = _id(symbol, "attribute", vocabulary.attribute_id, vocabulary)
+    if expression.operator == "ap":
+        return ValueOf(attribute, _query(part, None, vocabulary))
+    return HavingValue(attribute, _query(part, vocabulary.attribute_unit(attribute), vocabulary))
 
-    def __init__(self, text: str, vocabulary: Vocabulary) -> None:
-        self.text = text
-        self.at = 0
-        self.nodes = 0
-        self.vocabulary = vocabulary
 
-    def query(self, unit: str | None, depth: int) -> Query:
-        """The query that starts here; `unit` is the one a bare number takes."""
-        self.nodes += 1
-        if depth > MAX_DEPTH or self.nodes > MAX_NODES:
-            raise UserError(f"a query may be at most {MAX_DEPTH} levels deep and have at most {MAX_NODES} nodes")
-        self.expect("(")
-        operator = self.word()
-        self.expect(",")
-        query = self.operation(operator, unit, depth + 1)
-        self.expect(")")
-        return query
+def _id(symbol: Symbol, kind: str, by_name: Callable[[str], int], vocabulary: Vocabulary) -> int:
+    """The id that a symbol names or, after a `#`, is."""
+    if symbol.quoted or not symbol.text.startswith("#"):
+        return by_name(symbol.text)
+    digits = symbol.text[1:]
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 19 and vocabulary.knows(kind, int(digits))):
+        raise UserError(f"the graph has no {kind} {symbol.text}")
+    return int(digits)
 
-    def operation(self, operator: str, unit: str | None, depth: int) -> Query:
-        vocabulary = self.vocabulary
-        match operator:
-            case "e":
-                return Entity(self.symbol("entity"))
-            case "nv":
-                return self.number(unit)
-            case "rp":
-                relation = self.symbol("relation")
-                return Follow(relation, self.operand(None, depth))
-            case "ap":
-                attribute = self.symbol("attribute")
-                return ValueOf(attribute, self.operand(None, depth))
-            case "rap":
-                attribute = self.symbol("attribute")
-                return HavingValue(attribute, self.operand(vocabulary.attribute_unit(attribute), depth))
-            case "np":
-                comparison = Comparison.parse(self.parenthesised()[0])
-                return Compare(comparison, self.operand(unit, depth))
-            case "i" | "u":
-                parts = [self.query(unit, depth)]
-                while self.peek() == ",":
-                    parts.append(self.operand(unit, depth))
-                return And(tuple(parts)) if operator == "i" else Or(tuple(parts))
-            case "n":
-                return Not(self.query(unit, depth))
-        raise self.error(f"unknown operator {operator!r}: use e, nv, rp, ap, rap, np, i, u or n")
 
-    def operand(self, unit: str | None, depth: int) -> Query:
-        self.expect(",")
-        return self.query(unit, depth)
-
-    def symbol(self, kind: str) -> int:
-        """The id of the entity, relation or attribute named here."""
-        text, quoted = self.parenthesised()
-        if not quoted and text.startswith("#"):
-            return self.id(text, kind)
-        match kind:
-            case "entity":
-                return self.vocabulary.entity_id(text)
-            case "relation":
-                return self.vocabulary.relation_id(text)
-            case _:
-                return self.vocabulary.attribute_id(text)
-
-    def number(self, unit: str | None) -> Number:
-        text, quoted = self.parenthesised()
-        if not quoted and text.startswith("#"):
-            return Number(*self.vocabulary.values.number_at(self.id(text, "value")))
-        return self.vocabulary.read_number(text, unit)
-
-    def id(self, text: str, kind: str) -> int:
-        digits = text[1:]
-        if not (
-            digits.isascii() and digits.isdigit() and len(digits) < 19 and self.vocabulary.knows(kind, int(digits))
-        ):
-            raise UserError(f"the graph has no {kind} {text}")
-        return int(digits)
-
-    def parenthesised(self) -> tuple[str, bool]:
-        """The text between the parentheses here, and whether it stood in quotes."""
-        self.expect("(")
-        if self.peek() == '"':
-            try:
-                text, self.at = json.JSONDecoder().raw_decode(self.text, self.at)
-            except json.JSONDecodeError as error:
-                raise self.error(f"a quoted name is not closed or holds a bad escape ({error.msg})") from None
-            self.expect(")")
-            return str(text), True
-        start, depth = self.at, 0
-        while self.at < len(self.text):
-            character = self.text[self.at]
-            if character == "(":
-                depth += 1
-            elif character == ")":
-                if depth == 0:
-                    break
-                depth -= 1
-            self.at += 1
-        text = self.text[start : self.at].strip()
-        if not text:
-            raise self.error("a name is missing")
-        self.expect(")")
-        return text, False
-
-    def word(self) -> str:
-        self.blanks()
-        start = self.at
-        while self.at < len(self.text) and self.text[self.at].isalpha():
-            self.at += 1
-        return self.text[start : self.at]
-
-    def peek(self) -> str:
-        self.blanks()
-        return self.text[self.at : self.at + 1]
-
-    def expect(self, character: str) -> None:
-        found = self.peek()
-        if found != character:
-            raise self.error(
-                f"expected {character!r}, found {found!r}" if found else f"expected {character!r} at the end"
-            )
-        self.at += 1
-
-    def end(self) -> None:
-        if self.peek():
-            raise self.error("the query goes on after its closing parenthesis")
-
-    def blanks(self) -> None:
-        while self.at < len(self.text) and self.text[self.at].isspace():
-            self.at += 1
-
-    def error(self, message: str) -> UserError:
-        shown = self.text[max(0, self.at - 20) : self.at + 20]
-        return UserError(f"query, character {self.at + 1} (near {shown!r}): {message}")
+def _number(symbol: Symbol, unit: str | None, vocabulary: Vocabulary) -> Number:
+    if symbol.quoted or not symbol.text.startswith("#"):
+        return vocabulary.read_number(symbol.text, unit)
+    return Number(*vocabulary.values.number_at(_id(symbol, "value", int, vocabulary)))
 
 
 def write(query: Query, vocabulary: Vocabulary, ids: bool = False) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import product
-from typing import Protocol, assert_never
+from typing import Any, Generic, Protocol, Self, TypeVar, assert_never
 
 import numpy as np
 
@@ -32,9 +32,7 @@ from kgreckon.query.algebra import (
     ValueOf,
     children,
 )
-
-MAX_DEPTH = 32
-MAX_NODES = 1024
+from kgreckon.query.s_expressions import MAX_DEPTH, MAX_NODES, Arity, Expression, Grammar, read
 
 
 def check_size(query: Query, deepest: int = MAX_DEPTH, most: int = MAX_NODES) -> None:
@@ -62,10 +60,28 @@ class Operator(Enum):
     NOT = "n"
 
 
-_BY_TEXT = {operator.value: operator for operator in Operator}
 _ANCHORS = (Operator.ENTITY, Operator.NUMBER)
 _LOGIC = (Operator.AND, Operator.OR, Operator.NOT)
 PROJECTIONS = (Operator.FOLLOW, Operator.VALUE_OF, Operator.HAVING_VALUE, Operator.COMPARE)
+
+
+def _parts_of(operator: Operator) -> tuple[int, int | None]:
+    """How few and how many parts an operator may have."""
+    if operator in _ANCHORS:
+        return 0, 0
+    return (1, None) if operator in (Operator.AND, Operator.OR) else (1, 1)
+
+
+_TYPES = Grammar("type", {operator.value: Arity(False, *_parts_of(operator)) for operator in Operator})
+# Queries have a symbol wherever a type has none: for each operator that takes an id.
+QUERIES = Grammar(
+    "query",
+    {
+        operator.value: Arity(operator not in _LOGIC, *_parts_of(operator))
+        for operator in Operator
+        if operator is not Operator.PROJECT
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -145,42 +161,15 @@ class Shape:
     @staticmethod
     def parse(text: str) -> Shape:
         """Read a shape from its text, such as `(i,(p,(e)),(p,(e)))`."""
-        shape, end = _parse(text.replace(" ", ""), 0, 0)
-        if end != len(text.replace(" ", "")):
-            raise UserError(f"the type {text!r} goes on after its closing parenthesis")
-        return shape
+        return _from_expression(read(text, _TYPES))
 
 
 def _order(shape: Shape) -> tuple[int, str]:
     return shape.text.count("("), shape.text
 
 
-def _parse(text: str, at: int, depth: int) -> tuple[Shape, int]:
-    if depth > MAX_DEPTH:
-        raise UserError(f"a type may be at most {MAX_DEPTH} levels deep")
-    if text[at : at + 1] != "(":
-        raise UserError(f"expected '(' at position {at} of the type {text!r}")
-    end = at + 1
-    while end < len(text) and text[end] not in ",()":
-        end += 1
-    operator = _BY_TEXT.get(text[at + 1 : end])
-    if operator is None:
-        raise UserError(f"unknown operator {text[at + 1 : end]!r} in the type {text!r}: use {', '.join(_BY_TEXT)}")
-    parts = []
-    while text[end : end + 1] == ",":
-        part, end = _parse(text, end + 1, depth + 1)
-        parts.append(part)
-    if text[end : end + 1] != ")":
-        raise UserError(f"expected ')' at position {end} of the type {text!r}")
-    if not _arity_fits(operator, len(parts)):
-        raise UserError(f"{operator.value!r} cannot take {len(parts)} parts in the type {text!r}")
-    return Shape(operator, tuple(parts)), end + 1
-
-
-def _arity_fits(operator: Operator, count: int) -> bool:
-    if operator in _ANCHORS:
-        return count == 0
-    return count >= 1 if operator in (Operator.AND, Operator.OR) else count == 1
+def _from_expression(expression: Expression) -> Shape:
+    return Shape(Operator(expression.operator), tuple(map(_from_expression, expression.parts)))
 
 
 # The eight general types of the paper, in the order of its tables.
@@ -217,25 +206,25 @@ def specific_shapes(general: Shape) -> tuple[Shape, ...]:
     return tuple(found)
 
 
-def _instances(general: Shape, numbers: bool) -> Iterator[Shape]:
+def _instances(general: Shape, of_numbers: bool) -> Iterator[Shape]:
     """The shapes that `general` can become with a target of the wanted sort."""
     match general.operator:
         case Operator.ENTITY | Operator.NUMBER:
-            yield Shape(Operator.NUMBER if numbers else Operator.ENTITY)
+            yield Shape(Operator.NUMBER if of_numbers else Operator.ENTITY)
         case Operator.PROJECT:
             from_entity, from_number = (
-                (Operator.VALUE_OF, Operator.COMPARE) if numbers else (Operator.FOLLOW, Operator.HAVING_VALUE)
+                (Operator.VALUE_OF, Operator.COMPARE) if of_numbers else (Operator.FOLLOW, Operator.HAVING_VALUE)
             )
             for part in _instances(general.parts[0], False):
                 yield Shape(from_entity, (part,))
             for part in _instances(general.parts[0], True):
                 yield Shape(from_number, (part,))
         case Operator.FOLLOW | Operator.VALUE_OF | Operator.HAVING_VALUE | Operator.COMPARE:
-            if numbers == (general.operator in (Operator.VALUE_OF, Operator.COMPARE)):
+            if of_numbers == (general.operator in (Operator.VALUE_OF, Operator.COMPARE)):
                 for part in _instances(general.parts[0], general.operator in (Operator.HAVING_VALUE, Operator.COMPARE)):
                     yield Shape(general.operator, (part,))
         case Operator.AND | Operator.OR | Operator.NOT:
-            for parts in product(*(tuple(_instances(part, numbers)) for part in general.parts)):
+            for parts in product(*(tuple(_instances(part, of_numbers)) for part in general.parts)):
                 yield Shape(general.operator, parts)
         case _:
             assert_never(general.operator)
@@ -282,32 +271,65 @@ class ValueRows(Protocol):
     def __len__(self) -> int: ...
 
 
+class IdArray(Protocol):
+    """What a batch needs of an array of ids: NumPy arrays and torch tensors both have it."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length along each axis."""
+        ...
+
+    @property
+    def T(self) -> Self:  # noqa: N802  # the name that both libraries give it
+        """The matrix with rows and columns exchanged."""
+        ...
+
+    def tolist(self) -> Any:
+        """The ids as Python integers."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: Any, /) -> Self: ...
+
+    def __iter__(self) -> Iterator[Any]: ...  # of the rows
+
+
+Ids = TypeVar("Ids", bound=IdArray)
+OtherIds = TypeVar("OtherIds", bound=IdArray)
+
+
 @dataclass(frozen=True)
-class Batch:
+class Batch(Generic[Ids]):
     """Queries of one shape: a matrix with a row for each query and a column for each id.
 
-    A column of `np` counts in `comparisons`; a column of `nv` holds rows of the value table or, from the table's length
-    on, places in `literals`, the numbers that a question names and the graph does not hold.
+    The matrix is a NumPy array or, where a model computes, a tensor. A column of `np` holds positions in `comparisons`.
+    A column of `nv` holds rows of the value table or, from the table's length on, positions in `literals`: the numbers
+    that a question names and the graph does not hold.
     """
 
     shape: Shape
-    ids: np.ndarray  # (queries, shape.width) int32
+    ids: Ids  # (queries, shape.width) int32
     comparisons: tuple[Comparison, ...] = tuple(SEVEN.values())
     literals: tuple[Number, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        if self.ids.ndim != 2 or self.ids.shape[1] != self.shape.width:
+        if len(self.ids.shape) != 2 or self.ids.shape[1] != self.shape.width:
             raise ValueError(f"{self.shape} needs {self.shape.width} columns, not an array of shape {self.ids.shape}")
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, rows: slice | np.ndarray) -> Batch:
+    def __getitem__(self, rows: slice | Ids) -> Batch[Ids]:
         """The batch of some of the queries."""
         return Batch(self.shape, self.ids[rows], self.comparisons, self.literals)
 
+    def with_ids(self, ids: OtherIds) -> Batch[OtherIds]:
+        """The batch of other ids, or of the same ids in another kind of array."""
+        return Batch(self.shape, ids, self.comparisons, self.literals)
+
     @staticmethod
-    def of(queries: Sequence[Query], values: ValueRows) -> Batch:
+    def of(queries: Sequence[Query], values: ValueRows) -> Batch[np.ndarray]:
         """The batch of `queries`, which must share one shape."""
         shape = shape_of(queries[0])
         comparisons = {comparison: index for index, comparison in enumerate(SEVEN.values())}

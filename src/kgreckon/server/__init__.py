@@ -3,7 +3,7 @@
 from kgreckon.server.application import application
 from kgreckon.server.gate import Gate
 from kgreckon.server.limits import Limits
-from kgreckon.server.running import open_service, serve
 from kgreckon.server.service import Service
+from kgreckon.server.serving import open_service, serve
 
 __all__ = ["Gate", "Limits", "Service", "application", "open_service", "serve"]

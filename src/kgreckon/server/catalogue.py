@@ -5,14 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from kgreckon.errors import UserError
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.server.schemas import AttributeName, EntityName, Kind, Names, RelationName
 
-KINDS = ("entity", "relation", "attribute")
 _FACTS_SHOWN = 2
 
 
@@ -59,54 +57,38 @@ class Catalogue:
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph = graph
 
-    def search(self, kind: str, text: str, limit: int) -> list[dict[str, Any]]:
+    def search(self, kind: Kind, text: str, limit: int) -> Names:
         """The names of one kind that match a text."""
-        match kind:
-            case "entity":
-                order, index = self._entities
-                return [self.entity(int(order[place])) for place in index.find(text, limit)]
-            case "relation":
-                order, index = self._relations
-                return [self.relation(int(order[place])) for place in index.find(text, limit)]
-            case "attribute":
-                order, index = self._attributes
-                return [self.attribute(int(order[place])) for place in index.find(text, limit)]
-        raise UserError(f"unknown kind {kind!r}: use {', '.join(KINDS)}")
+        order, index = {"entity": self._entities, "relation": self._relations, "attribute": self._attributes}[kind]
+        described = {"entity": self.entity, "relation": self.relation, "attribute": self.attribute}[kind]
+        return Names(names=[described(int(order[place])) for place in index.find(text, limit)])
 
-    def entity(self, entity: int) -> dict[str, Any]:
+    def entity(self, entity: int) -> EntityName:
         """An entity's names, and some facts that tell it from others."""
-        names = self.graph.vocabulary
-        return {
-            "name": names.entity_name(entity),
-            "label": names.entity_label(entity),
-            "detail": ", ".join(self._facts_of(entity)),
-        }
+        names, detail = self.graph.vocabulary, ", ".join(self._facts_of(entity))
+        return EntityName(name=names.entity_name(entity), label=names.entity_label(entity), detail=detail)
 
-    def relation(self, relation: int) -> dict[str, Any]:
-        """A relation's names in one direction, and how often it is stated."""
+    def relation(self, relation: int, count: int | None = None) -> RelationName:
+        """A relation's names in one direction; without a count, how often it is stated."""
         names, facts = self.graph.vocabulary, int(self.relation_facts[relation >> 1])
-        return {
-            "name": names.relation_name(relation & ~1),
-            "label": names.relation_label(relation),
-            "phrase": names.relation_phrase(relation),
-            "inverse": bool(relation & 1),
-            "detail": f"{facts:,} fact{'s' * (facts != 1)}",
-        }
+        return RelationName(
+            name=names.relation_name(relation & ~1),
+            label=names.relation_label(relation),
+            phrase=names.relation_phrase(relation),
+            inverse=bool(relation & 1),
+            count=count,
+            detail=f"{facts:,} fact{'s' * (facts != 1)}" if count is None else None,
+        )
 
-    def attribute(self, attribute: int) -> dict[str, Any]:
-        """An attribute's names, its unit and the range of its values."""
-        names, unit = self.graph.vocabulary, self.graph.vocabulary.attribute_unit(attribute)
-        numbers = self.values_of(attribute)
-        low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (None, None)
-        span = "" if low is None or high is None else f", {_rounded(low)} to {_rounded(high)}"
-        return {
-            "name": names.attribute_name(attribute),
-            "label": names.attribute_label(attribute),
-            "units": [unit],
-            "smallest": low,
-            "largest": high,
-            "detail": f"{unit}{span}",
-        }
+    def attribute(self, attribute: int, count: int | None = None) -> AttributeName:
+        """An attribute's names and unit; without a count, the range of its values."""
+        names, unit, detail = self.graph.vocabulary, self.graph.vocabulary.attribute_unit(attribute), None
+        if count is None:
+            numbers = self.values_of(attribute)
+            span = f", {_rounded(numbers.min())} to {_rounded(numbers.max())}" if len(numbers) else ""
+            detail = f"{unit}{span}"
+        name, label = names.attribute_name(attribute), names.attribute_label(attribute)
+        return AttributeName(name=name, label=label, units=[unit], count=count, detail=detail)
 
     def values_of(self, attribute: int) -> np.ndarray:
         """All values that an attribute takes, one for each fact."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from kgreckon.answering import Ranking
+from kgreckon.answers import Ranking
 from kgreckon.exact import ask
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.query import (
@@ -28,6 +27,7 @@ from kgreckon.query import (
 )
 from kgreckon.query.algebra import children
 from kgreckon.server.catalogue import Catalogue
+from kgreckon.server.schemas import Distribution
 
 _BINS = 40
 _SKEWED = 1000.0  # largest by smallest value, from which on a logarithmic scale is clearer
@@ -53,14 +53,14 @@ class Interval:
 EMPTY = Interval(math.inf, -math.inf)
 
 
-def distributions(catalogue: Catalogue, ranking: Ranking, pause: Pause) -> list[dict[str, Any]]:
+def distributions(catalogue: Catalogue, ranking: Ranking, pause: Pause) -> list[Distribution]:
     """A histogram for each attribute that the question bounds by a comparison, and one of the answers if numbers."""
     graph, found = catalogue.graph, []
     for node, denied in _bounded(ranking.query):
         unit = graph.vocabulary.attribute_unit(node.attribute)
         allowed = interval(graph, node.of, unit, pause)
         ends = {"low": _end(allowed.low), "high": _end(allowed.high), "excluded": denied}
-        found.append(_described(catalogue, node.attribute) | ends)
+        found.append(_of_attribute(catalogue, node.attribute).model_copy(update=ends))
         if len(found) == _MOST:
             break
     if isinstance(ranking.sort, NumberSort):
@@ -154,56 +154,55 @@ def _never(comparison: Comparison, of: Interval) -> Interval:
     return Interval()
 
 
-def _described(catalogue: Catalogue, attribute: int) -> dict[str, Any]:
+def _of_attribute(catalogue: Catalogue, attribute: int) -> Distribution:
     names = catalogue.graph.vocabulary
-    return {
-        "attribute": names.attribute_name(attribute),
-        "label": names.attribute_label(attribute),
-        "unit": names.attribute_unit(attribute),
-        "answers": None,
-        **_histogram(catalogue.values_of(attribute)),
-    }
+    name, label, unit = (
+        each(attribute) for each in (names.attribute_name, names.attribute_label, names.attribute_unit)
+    )
+    return _histogram(name, label, unit, catalogue.values_of(attribute))
 
 
-def _of_answers(catalogue: Catalogue, ranking: Ranking) -> list[dict[str, Any]]:
+def _of_answers(catalogue: Catalogue, ranking: Ranking) -> Iterator[Distribution]:
     """The values that the answers are among, and how much of the answers' scores lies in each bin."""
     graph, sort = catalogue.graph, ranking.sort
     assert isinstance(sort, NumberSort)
-    found = []
-    for unit in sorted(sort.units & set(graph.values.units)):
+    for unit in sorted(sort.units & set(graph.values.units))[:_MOST]:
         rows = graph.values.rows_of(unit)
         numbers = graph.values.numbers[rows]
         if isinstance(ranking.query, ValueOf):
-            shown = _described(catalogue, ranking.query.attribute)
+            shown = _of_attribute(catalogue, ranking.query.attribute)
         else:
-            shown = {"attribute": None, "label": unit, "unit": unit, **_histogram(numbers)}
-        scores = ranking.scores[rows].astype(np.float64)
-        edges = np.array(shown["edges"])
-        place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
-        mass = np.bincount(place, weights=scores, minlength=len(edges) - 1)
-        found.append(shown | {"low": None, "high": None, "excluded": False, "answers": mass.tolist()})
-    return found[:_MOST]
+            shown = _histogram(None, unit, unit, numbers)
+        scores = ranking.candidates.dense(len(graph.values))[rows].astype(np.float64)
+        mass = np.bincount(_bins(shown.edges, numbers), weights=scores, minlength=len(shown.counts))
+        yield shown.model_copy(update={"answers": mass.tolist()})
 
 
-def _histogram(numbers: np.ndarray) -> dict[str, Any]:
+def _histogram(attribute: str | None, label: str, unit: str, numbers: np.ndarray) -> Distribution:
     """The edges of bins and how many of the numbers are in each; for skewed numbers on a logarithmic scale."""
-    if not len(numbers):
-        return {"edges": [0.0, 1.0], "counts": [0], "log": False}
-    low, high = float(numbers.min()), float(numbers.max())
-    bins = min(_BINS, max(1, len(np.unique(numbers))))
-    logarithmic = low > 0 and high / low > _SKEWED
-    if low == high:
-        half, largest = max(abs(low), 1.0) / 2, float(np.finfo(np.float64).max)
-        edges = np.clip(np.array([low - half, low + half]), -largest, largest)
-    elif logarithmic:
-        edges = np.geomspace(low, high, bins + 1)
-    else:
-        share = np.linspace(0, 1, bins + 1)
-        edges = np.maximum.accumulate(low * (1 - share) + high * share)  # not by the difference, which may overflow
-    edges[0], edges[-1] = min(float(edges[0]), low), max(float(edges[-1]), high)
-    place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
-    counts = np.bincount(place, minlength=len(edges) - 1)
-    return {"edges": edges.tolist(), "counts": counts.tolist(), "log": logarithmic}
+    edges, logarithmic = np.array([0.0, 1.0]), False
+    if len(numbers):
+        low, high = float(numbers.min()), float(numbers.max())
+        bins = min(_BINS, len(np.unique(numbers)))
+        logarithmic = low > 0 and high / low > _SKEWED
+        if low == high:
+            half, largest = max(abs(low), 1.0) / 2, float(np.finfo(np.float64).max)
+            edges = np.clip(np.array([low - half, low + half]), -largest, largest)
+        elif logarithmic:
+            edges = np.geomspace(low, high, bins + 1)
+        else:
+            share = np.linspace(0, 1, bins + 1)
+            edges = np.maximum.accumulate(low * (1 - share) + high * share)  # their difference may be too large
+        edges[0], edges[-1] = min(float(edges[0]), low), max(float(edges[-1]), high)
+    counts = np.bincount(_bins(edges, numbers), minlength=len(edges) - 1).tolist()
+    return Distribution(
+        attribute=attribute, label=label, unit=unit, edges=edges.tolist(), counts=counts, log=logarithmic
+    )
+
+
+def _bins(edges: np.ndarray | list[float], numbers: np.ndarray) -> np.ndarray:  # (numbers,)
+    """The bin that each number is in."""
+    return np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
 
 
 def _end(value: float) -> float | None:

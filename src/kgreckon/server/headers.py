@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,8 +20,8 @@ SECURITY = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 
-
-_CROSS_ORIGIN = {
+# What lets pages of any site read an answer.
+CROSS_ORIGIN = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET, POST",
     "Access-Control-Allow-Headers": "Accept, Content-Type",
@@ -29,41 +29,24 @@ _CROSS_ORIGIN = {
 }
 
 
-class SecurityHeaders:
-    """Adds the security headers to every answer, and forbids to keep those that do not say otherwise."""
+class AddedHeaders:
+    """Adds headers, unless they are set, to every answer, refusals included, or to those at one path."""
 
-    def __init__(self, application: ASGIApp) -> None:
-        self.application = application
+    def __init__(self, application: ASGIApp, headers: Mapping[str, str], path: str | None = None) -> None:
+        self.application, self.headers, self.path = application, headers, path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
 
-        async def secured(message: Message) -> None:
+        async def completed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(SECURITY)
-                headers.setdefault("Cache-Control", "no-store")
+                for name, value in self.headers.items():
+                    headers.setdefault(name, value)
             await send(message)
 
-        await self.application(scope, receive, secured if scope["type"] == "http" else send)
-
-
-class CrossOrigin:
-    """Lets pages of any site read the answers at one path, refusals included."""
-
-    def __init__(self, application: ASGIApp, path: str) -> None:
-        self.application, self.path = application, path
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-
-        async def opened(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_CROSS_ORIGIN)
-            await send(message)
-
-        here = scope["type"] == "http" and scope["path"] == self.path
-        await self.application(scope, receive, opened if here else send)
+        here = scope["type"] == "http" and self.path in (None, scope["path"])
+        await self.application(scope, receive, completed if here else send)
 
 
 class HostCheck:

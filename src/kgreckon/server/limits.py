@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
 
 from kgreckon.errors import UserError
 
@@ -33,7 +32,3 @@ class Limits:
             value = getattr(self, field.name)
             if value < 0 or (value == 0 and field.name != "waiting"):
                 raise UserError(f"the limit {field.name} must be above 0, not {value}")
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        return asdict(self)

@@ -32,11 +32,11 @@ class Places:
         found = float(self.latitudes[entity]), float(self.longitudes[entity])
         return found if all(map(np.isfinite, found)) else None
 
-    def background(self) -> list[list[float]]:
-        """Longitude and latitude of some entities, evenly taken from all."""
+    def background(self) -> list[tuple[float, float]]:
+        """Latitude and longitude of some entities, evenly taken from all."""
         step = max(1, -(-len(self.entities) // _MOST))
         chosen = self.entities[::step]
-        return np.stack([self.longitudes[chosen], self.latitudes[chosen]], axis=1).round(4).tolist()
+        return [*zip(*(each[chosen].round(4).tolist() for each in (self.latitudes, self.longitudes)), strict=True)]
 
 
 def _first(graph: KnowledgeGraph, pattern: re.Pattern[str], bound: float) -> np.ndarray:  # (entities,)

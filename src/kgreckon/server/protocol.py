@@ -8,8 +8,8 @@ from kgreckon.query import Pause
 from kgreckon.query.sparql import iri
 from kgreckon.server.limits import Limits
 from kgreckon.server.requests import HttpError, media_type, read_body, read_parameters, text_of
-from kgreckon.server.results import Table, Term
 from kgreckon.server.service import Service
+from kgreckon.server.sparql_results import ResultTable, Term
 
 _FORM = "application/x-www-form-urlencoded"
 _QUERY = "application/sparql-query"
@@ -51,7 +51,7 @@ def _only_query(parameters: dict[str, list[str]]) -> str:
     return queries[0]
 
 
-def select(service: Service, text: str, pause: Pause) -> Table:
+def select(service: Service, text: str, pause: Pause) -> ResultTable:
     """The answers to a SELECT: one row for each, with ?score and ?observed where they are asked for.
 
     Without a LIMIT these are all answers that the graph proves, and inferred ones as long as the table is short.
@@ -65,4 +65,4 @@ def select(service: Service, text: str, pause: Pause) -> Table:
         own = Term(iri(answer.name)) if answer.value is None else Term.of_number(answer.value)
         said = {"score": Term.of_number(answer.score), "observed": Term.of_truth(answer.observed)}
         rows.append(tuple(own if name == asked.variable else said[name] for name in asked.columns))
-    return Table(asked.columns, rows)
+    return ResultTable(asked.columns, rows)

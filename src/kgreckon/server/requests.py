@@ -1,17 +1,21 @@
-"""Reading requests: bodies that stay within bounds, JSON and parameters that are what they must be."""
+"""Reading requests: bodies that stay within bounds, and values that are what their types say."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from email.message import Message
-from typing import Any, NoReturn
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
+from pydantic import ValidationError
+from pydantic_core import from_json
 from starlette.requests import ClientDisconnect, Request
 
 from kgreckon.server.limits import Limits
+from kgreckon.server.schemas import Schema
+
+Asked = TypeVar("Asked", bound=Schema)
 
 _PARAMETERS = 50  # the most that a request may carry
 
@@ -59,25 +63,40 @@ def media_type(request: Request) -> str:
     return header.get_content_type() if header["content-type"] else ""
 
 
-async def read_json(request: Request, limits: Limits, fields: tuple[str, ...]) -> dict[str, Any]:
-    """The object that a body holds, with no other fields than these."""
+async def read_request(request: Request, kind: type[Asked], limits: Limits) -> Asked:
+    """What a request asks: the JSON object of its body, or the parameters of its address."""
+    if request.method != "POST":
+        found = read_parameters(request.url.query)
+        for name, values in found.items():
+            if len(values) > 1:
+                raise HttpError(400, f"the parameter {name[:60]!r} is given more than once")
+        return _checked(kind, {name: values[0] for name, values in found.items()}, limits, "parameter")
     if media_type(request) != "application/json":
         raise HttpError(415, "the content type must be application/json")
     body = await read_body(request, limits)
     try:
-        found = json.loads(body.decode("utf-8"), parse_constant=_no_number)
-    except (ValueError, RecursionError):
+        data = from_json(body, allow_inf_nan=False)
+    except ValueError:
         raise HttpError(400, "the body is not JSON in UTF-8, or is nested too deeply") from None
-    if not isinstance(found, dict):
+    if not isinstance(data, dict):
         raise HttpError(400, "the body must be a JSON object")
-    for name in found:
-        if name not in fields:
-            raise HttpError(400, f"unknown field {name[:60]!r}: use {', '.join(fields)}")
-    return found
+    return _checked(kind, data, limits, "field")
 
 
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON")
+def _checked(kind: type[Asked], data: dict[str, Any], limits: Limits, what: str) -> Asked:
+    """The data as its type; fields of JSON are strict, while a parameter writes a number as text."""
+    try:
+        return kind.model_validate(data, strict=what == "field", context=limits)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)
+    name = str(problems[0]["loc"][0])
+    match problems[0]["type"]:
+        case "missing":
+            raise HttpError(400, f"the {what} {name!r} is missing")
+        case "extra_forbidden":
+            raise HttpError(400, f"unknown {what} {name[:60]!r}: use {', '.join(kind.model_fields) or 'none'}")
+    wanted = dict.fromkeys(each["msg"].removeprefix("Input should be ") for each in problems if each["loc"][0] == name)
+    raise HttpError(400, f"{name!r} must be {' or '.join(wanted)}")
 
 
 def text_of(body: bytes) -> str:
@@ -98,23 +117,3 @@ def read_parameters(text: str) -> dict[str, list[str]]:
     for name, value in pairs:
         found.setdefault(name, []).append(value)
     return found
-
-
-def url_parameters(request: Request, names: tuple[str, ...]) -> dict[str, str]:
-    """The parameters of the address, each at most once, with no other names than these."""
-    found = read_parameters(request.url.query)
-    for name, values in found.items():
-        if name not in names:
-            raise HttpError(400, f"unknown parameter {name[:60]!r}: use {', '.join(names) or 'none'}")
-        if len(values) > 1:
-            raise HttpError(400, f"the parameter {name!r} is given more than once")
-    return {name: values[0] for name, values in found.items()}
-
-
-def whole_number(value: object, name: str, low: int, high: int) -> int:
-    """An integer within bounds, from JSON or from a parameter."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise HttpError(400, f"{name!r} must be a whole number from {low:,} to {high:,}")
-    return value

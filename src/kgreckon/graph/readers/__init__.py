@@ -8,18 +8,18 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from kgreckon.errors import UserError
-from kgreckon.graph.builder import GraphBuilder
+from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import local_name
+from kgreckon.graph.readers.import_report import ImportReport, Labels
 from kgreckon.graph.readers.mmkg import is_mmkg_folder, read_mmkg
-from kgreckon.graph.readers.report import ImportReport, Labels
-from kgreckon.graph.readers.tables import SUFFIXES, Kind, kind_of, read_table, suffix_of
+from kgreckon.graph.readers.tables import SUFFIXES, TableKind, kind_of, read_table, suffix_of
 
-__all__ = ["ImportReport", "Kind", "is_mmkg_folder", "read_sources"]
+__all__ = ["ImportReport", "TableKind", "is_mmkg_folder", "read_sources"]
 
 
 def read_sources(
-    sources: Sequence[Path | tuple[Path, Kind]],
+    sources: Sequence[Path | tuple[Path, TableKind]],
     top_attributes: int | None = None,
     skip_bad_lines: bool = False,
 ) -> tuple[KnowledgeGraph, ImportReport]:
@@ -34,8 +34,8 @@ def read_sources(
     told = [(Path(path), _kind(Path(path)) if kind is None else kind) for path, kind in given]
     labels: Labels = {}
     # Names are read last: they label what the facts have named by then.
-    for path, kind in sorted(told, key=lambda source: source[1] is Kind.NAMES):
-        if kind is Kind.NAMES:
+    for path, kind in sorted(told, key=lambda source: source[1] is TableKind.NAMES):
+        if kind is TableKind.NAMES:
             _add_labels(labels, builder, report)
         _read_source(path, kind, builder, report, labels)
     _add_labels(labels, builder, report)
@@ -49,7 +49,7 @@ def read_sources(
         left_out = builder.left_out.total()
         report.repeated_values = builder.num_values_given - left_out - len(graph.attribute_facts)
     if not len(graph.facts) and not len(graph.attribute_facts):
-        named = ", ".join(path.name for path, kind in told if kind is Kind.NAMES)
+        named = ", ".join(path.name for path, kind in told if kind is TableKind.NAMES)
         raise UserError("the sources hold no facts" + (f"; taken for a table of names: {named}" if named else ""))
     return graph, report
 
@@ -64,7 +64,7 @@ def _blank_twins(graph: KnowledgeGraph) -> list[str]:
     return found
 
 
-def _kind(path: Path) -> Kind | None:
+def _kind(path: Path) -> TableKind | None:
     return kind_of(path) if path.is_file() and suffix_of(path) in SUFFIXES else None
 
 
@@ -78,7 +78,9 @@ def _add_labels(labels: Labels, builder: GraphBuilder, report: ImportReport) -> 
     labels.clear()
 
 
-def _read_source(path: Path, kind: Kind | None, builder: GraphBuilder, report: ImportReport, labels: Labels) -> None:
+def _read_source(
+    path: Path, kind: TableKind | None, builder: GraphBuilder, report: ImportReport, labels: Labels
+) -> None:
     if path.is_dir():
         if not is_mmkg_folder(path):
             raise UserError(f"{path} is a folder, but not one of MMKG (EntityTriples and NumericalTriples)")

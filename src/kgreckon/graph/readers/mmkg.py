@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kgreckon.errors import UserError
-from kgreckon.graph.builder import GraphBuilder
+from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.literals import (
     PLAIN_UNIT,
     NotANumberError,
@@ -15,8 +15,8 @@ from kgreckon.graph.literals import (
     read_cell,
     read_decimal_date,
 )
-from kgreckon.graph.readers.report import ImportReport
-from kgreckon.graph.readers.tables import Kind, Row, add_rows, read_rows
+from kgreckon.graph.readers.import_report import ImportReport
+from kgreckon.graph.readers.tables import Row, TableKind, add_rows, read_rows
 
 _FREEBASE = "http://rdf.freebase.com/ns/"
 # FB15k's numbers carry no type; what they measure follows from the attribute. Patterns are tried in this order.
@@ -49,14 +49,14 @@ def read_mmkg(folder: Path, builder: GraphBuilder, report: ImportReport) -> None
     for path in (facts, values):
         if next(read_rows(path, report), None) is None:
             raise UserError(f"{path} is empty")
-    add_rows(_without_brackets(read_rows(facts, report)), facts, Kind.FACTS, builder, report)
+    add_rows(_without_brackets(read_rows(facts, report)), facts, TableKind.FACTS, builder, report)
     _add_values(values, builder, report)
     names = _table(folder, "EntityNames")
     if names is not None:
         report.files.append(names.name)
         spaced = ((line, [fields[0], *(field.replace("_", " ") for field in fields[1:])])
                   for line, fields in read_rows(names, report))  # fmt: skip
-        add_rows(spaced, names, Kind.NAMES, builder, report)
+        add_rows(spaced, names, TableKind.NAMES, builder, report)
 
 
 def _table(folder: Path, name: str) -> Path | None:

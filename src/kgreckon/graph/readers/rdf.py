@@ -12,7 +12,7 @@ from typing import IO
 import pyoxigraph as ox
 
 from kgreckon.errors import UserError
-from kgreckon.graph.builder import GraphBuilder
+from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.literals import (
     NotANumberError,
     UnknownDateError,
@@ -22,7 +22,7 @@ from kgreckon.graph.literals import (
     local_name,
     read_literal,
 )
-from kgreckon.graph.readers.report import ImportReport, Labels
+from kgreckon.graph.readers.import_report import ImportReport, Labels
 from kgreckon.graph.readers.tables import GZIP_ERRORS, open_bytes, suffix_of
 
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from kgreckon.errors import UserError
-from kgreckon.graph.builder import GraphBuilder
+from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.literals import (
     PLAIN_UNIT,
     NotANumberError,
@@ -24,7 +24,7 @@ from kgreckon.graph.literals import (
     looks_like_a_date,
     read_cell,
 )
-from kgreckon.graph.readers.report import ImportReport
+from kgreckon.graph.readers.import_report import ImportReport
 
 SUFFIXES = (".tsv", ".csv", ".txt")
 GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)  # what reading a broken gzip file raises
@@ -38,7 +38,7 @@ _CSV_PROBLEMS = {
 Row = tuple[int, list[str]]  # line number and fields
 
 
-class Kind(Enum):
+class TableKind(Enum):
     """What a table holds."""
 
     FACTS = "facts"  # head, relation, tail
@@ -47,7 +47,7 @@ class Kind(Enum):
     TRIPLES = "triples"  # facts, and values of the attributes among the relations
 
 
-_FIELDS = {Kind.FACTS: (3,), Kind.VALUES: (3, 4), Kind.NAMES: (2,), Kind.TRIPLES: (3,)}
+_FIELDS = {TableKind.FACTS: (3,), TableKind.VALUES: (3, 4), TableKind.NAMES: (2,), TableKind.TRIPLES: (3,)}
 _NUMBERS_BEGIN_WITH = frozenset('+-.0123456789"')
 # The words that a header may have above each column, by what the table holds.
 _HEADS, _LABELS, _TAILS = (
@@ -56,12 +56,12 @@ _HEADS, _LABELS, _TAILS = (
     {"tail", "target", "to"},
 )
 _NAMES, _QUANTITIES = {"entity", "subject", "id", "name"}, {"attribute", "property", "predicate"}
-_HEADERS: tuple[tuple[Kind, tuple[set[str], ...]], ...] = (
-    (Kind.FACTS, (_HEADS, _LABELS, _TAILS)),
-    (Kind.TRIPLES, (_HEADS, _LABELS, {"object"})),
-    (Kind.VALUES, (_NAMES, _QUANTITIES, {"value"})),
-    (Kind.VALUES, (_NAMES, _QUANTITIES, {"value"}, {"unit"})),
-    (Kind.NAMES, (_NAMES, {"label", "name"})),
+_HEADERS: tuple[tuple[TableKind, tuple[set[str], ...]], ...] = (
+    (TableKind.FACTS, (_HEADS, _LABELS, _TAILS)),
+    (TableKind.TRIPLES, (_HEADS, _LABELS, {"object"})),
+    (TableKind.VALUES, (_NAMES, _QUANTITIES, {"value"})),
+    (TableKind.VALUES, (_NAMES, _QUANTITIES, {"value"}, {"unit"})),
+    (TableKind.NAMES, (_NAMES, {"label", "name"})),
 )
 
 
@@ -141,13 +141,13 @@ def _csv_reader(lines: Iterable[str]) -> Iterator[list[str]]:
     return csv.reader(lines, strict=True, skipinitialspace=True)  # in "a, b" the second cell is b
 
 
-def kind_of(path: Path) -> Kind:
+def kind_of(path: Path) -> TableKind:
     """What a table holds, told by its header or its first rows."""
     first = list(islice(read_rows(path, ImportReport(skip_bad_lines=True)), _ROWS_LOOKED_AT))
-    return (_header(first) or _guess(first)) if first else Kind.FACTS
+    return (_header(first) or _guess(first)) if first else TableKind.FACTS
 
 
-def read_table(path: Path, kind: Kind, builder: GraphBuilder, report: ImportReport) -> None:
+def read_table(path: Path, kind: TableKind, builder: GraphBuilder, report: ImportReport) -> None:
     """Add a table to the graph, its header left out."""
     rows = read_rows(path, report)
     first = list(islice(rows, 1))
@@ -155,7 +155,7 @@ def read_table(path: Path, kind: Kind, builder: GraphBuilder, report: ImportRepo
         raise UserError(f"{path} is empty")
     _check_header(path, first[0])
     report.files.append(path.name)
-    attributes = _attributes_in(path, report) if kind is Kind.TRIPLES else frozenset[str]()
+    attributes = _attributes_in(path, report) if kind is TableKind.TRIPLES else frozenset[str]()
     add_rows(rows if _header(first) else chain(first, rows), path, kind, builder, report, attributes)
 
 
@@ -207,7 +207,7 @@ class _Tails:
         }
 
 
-def _header(rows: list[Row]) -> Kind | None:
+def _header(rows: list[Row]) -> TableKind | None:
     words = [field.strip().lower() for field in rows[0][1]]
     for kind, columns in _HEADERS:
         if len(words) == len(columns) and all(word in known for word, known in zip(words, columns, strict=True)):
@@ -244,7 +244,7 @@ def _measures_time(unit: str) -> bool:
 def add_rows(
     rows: Iterable[Row],
     path: Path,
-    kind: Kind,
+    kind: TableKind,
     builder: GraphBuilder,
     report: ImportReport,
     attributes: frozenset[str] = frozenset(),
@@ -259,11 +259,11 @@ def add_rows(
             report.reject(path, line, f"expected {expected} {separator}-separated fields, found {len(fields)}")
             continue
         try:
-            if kind is Kind.FACTS or (kind is Kind.TRIPLES and fields[1] not in attributes):
+            if kind is TableKind.FACTS or (kind is TableKind.TRIPLES and fields[1] not in attributes):
                 builder.add_fact(*fields)
-                if kind is Kind.FACTS:  # triples have been looked at
+                if kind is TableKind.FACTS:  # triples have been looked at
                     tails.look_at(line, *fields)
-            elif kind is not Kind.NAMES:
+            elif kind is not TableKind.NAMES:
                 number, unit = read_cell(fields[2])
                 report.rounded += is_rounded(fields[2], number)
                 given = fields[3].strip() if len(fields) == 4 else ""
@@ -282,7 +282,7 @@ def add_rows(
     report.numbers_as_things += tails.all_numbers()
 
 
-def _guess(rows: list[Row]) -> Kind:
+def _guess(rows: list[Row]) -> TableKind:
     """What the rows look like: two fields name, four measure, three measure if most of them end in a number.
 
     Where the first fields are numbers too, they are ids, and the rows are facts. Else, where not all measure, some may.
@@ -290,16 +290,16 @@ def _guess(rows: list[Row]) -> Kind:
     widths = [len(fields) for _, fields in rows]
     width = max(widths, key=widths.count)  # the first row's among equals
     if width == 2:
-        return Kind.NAMES
+        return TableKind.NAMES
     if width == 4:
-        return Kind.VALUES
+        return TableKind.VALUES
     full = [fields for _, fields in rows if len(fields) == 3]
     ends = sum(_is_number(fields[2]) for fields in full)
     starts = sum(_is_number(fields[0]) for fields in full)
     relations = {fields[1] for fields in full} - {fields[1] for fields in full if _is_number(fields[2])}
     if starts * 2 > len(full):
-        return Kind.FACTS
-    return Kind.VALUES if ends * 2 > len(full) and not relations else Kind.TRIPLES
+        return TableKind.FACTS
+    return TableKind.VALUES if ends * 2 > len(full) and not relations else TableKind.TRIPLES
 
 
 def _is_number(text: str) -> bool:

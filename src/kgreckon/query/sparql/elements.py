@@ -38,7 +38,7 @@ Term: TypeAlias = Variable | Iri | Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     """A path of one predicate."""
 
     iri: str
@@ -65,7 +65,7 @@ class Alternative:
     parts: tuple[Path, ...]
 
 
-Path: TypeAlias = Step | Inverse | Sequence | Alternative
+Path: TypeAlias = PathStep | Inverse | Sequence | Alternative
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Triple:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class NumberCondition:
     """A comparison of two expressions; a tolerance is a share of both sides, as in the algebra."""
 
     order: Order
@@ -106,7 +106,7 @@ class Same:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ValuesClause:
     """The terms that a variable may be."""
 
     variable: Variable
@@ -128,7 +128,7 @@ class Everything:
     variable: Variable
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     """What a block does to the solutions of the group it stands in."""
 
     JOIN = "a group or UNION"
@@ -141,12 +141,12 @@ class Kind(Enum):
 class Block:
     """Groups inside a group, any of which may hold, and the variables that can be seen from outside."""
 
-    kind: Kind
+    kind: BlockKind
     groups: tuple[Group, ...]
     variables: frozenset[Variable]
 
 
-Element: TypeAlias = Triple | Condition | Same | Values | Mark | Everything | Block
+Element: TypeAlias = Triple | NumberCondition | Same | ValuesClause | Mark | Everything | Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def variables_of(element: Element) -> tuple[Variable, ...]:
     match element:
         case Triple(subject, path, end):
             terms: tuple[object, ...] = (subject, path, end)
-        case Condition(_, left, right):
+        case NumberCondition(_, left, right):
             terms = (left.leaf, right.leaf)
         case Block(_, _, variables):
             return tuple(sorted(variables, key=lambda variable: variable.name))

@@ -7,7 +7,7 @@ from typing import Any
 
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import Comparison, Order
-from kgreckon.query.sparql.elements import Condition, Linear, Literal, Variable
+from kgreckon.query.sparql.elements import Linear, Literal, NumberCondition, Variable
 
 _TURNED = {
     Order.LESS: Order.GREATER,
@@ -44,13 +44,13 @@ class Expressions:
     def __init__(self, term: Any) -> None:
         self.term = term
 
-    def condition(self, node: Any) -> Condition:
+    def condition(self, node: Any) -> NumberCondition:
         """The comparison that a relational expression states."""
         if node.op not in ("=", "!=", "<", ">", "<=", ">="):
             raise UserError(f"{node.op} is not supported: use VALUES, UNION or FILTER NOT EXISTS")
-        return _checked(Condition(Order(node.op), self.linear(node.expr), self.linear(node.other), 0.0))
+        return _checked(NumberCondition(Order(node.op), self.linear(node.expr), self.linear(node.other), 0.0))
 
-    def within(self, node: Any) -> Condition | None:
+    def within(self, node: Any) -> NumberCondition | None:
         """The equality within a share that `ABS(x - z) < t * ABS(x) && ABS(x - z) < t * ABS(z)` states, if it does."""
         halves = [half for part in conjuncts(node) if (half := self._half(part)) is not None]
         if len(halves) != 2 or len(node.other) != 1:
@@ -58,7 +58,7 @@ class Expressions:
         (x, z, share, one), (*same, other) = halves
         if [x, z, share] != same or (one, other) not in ((x, z), (z, x)):
             return None
-        return _checked(Condition(Order.EQUAL, x, z, share))
+        return _checked(NumberCondition(Order.EQUAL, x, z, share))
 
     def _half(self, node: Any) -> tuple[Linear, Linear, float, Linear] | None:
         """The x, z, t and w of `ABS(x - z) < t * ABS(w)`."""
@@ -113,7 +113,7 @@ def construct(node: Any) -> str:
     return known.get(name, name.removeprefix("Builtin_").removeprefix("Aggregate_"))
 
 
-def comparison_for(condition: Condition, variable: Variable) -> tuple[Comparison, Variable | Literal]:
+def comparison_for(condition: NumberCondition, variable: Variable) -> tuple[Comparison, Variable | Literal]:
     """The comparison with `variable` as its result, and what it is compared with."""
     x, y, order = condition.left, condition.right, condition.order
     if x.leaf != variable:
@@ -131,7 +131,7 @@ def comparison_for(condition: Condition, variable: Variable) -> tuple[Comparison
     return Comparison(order, factor, offset, condition.tolerance), y.leaf
 
 
-def _checked(condition: Condition) -> Condition:
+def _checked(condition: NumberCondition) -> NumberCondition:
     left, right = condition.left.leaf, condition.right.leaf
     if not isinstance(left, Variable) and not isinstance(right, Variable):
         raise UserError("a comparison without a variable is not supported")

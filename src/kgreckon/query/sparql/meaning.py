@@ -20,11 +20,10 @@ from kgreckon.query.algebra import (
     Query,
     ValueOf,
 )
-from kgreckon.query.shapes import MAX_NODES
+from kgreckon.query.s_expressions import MAX_NODES
 from kgreckon.query.sparql.elements import (
     Alternative,
     Block,
-    Condition,
     Element,
     Everything,
     Group,
@@ -32,13 +31,14 @@ from kgreckon.query.sparql.elements import (
     Iri,
     Literal,
     Mark,
+    NumberCondition,
     Path,
+    PathStep,
     Same,
     Sequence,
-    Step,
     Term,
     Triple,
-    Values,
+    ValuesClause,
     Variable,
     variables_of,
 )
@@ -99,19 +99,19 @@ class Meaning:
             raise UserError(f"{name_of(term.text)!r} is a name where a number belongs")
         return Part(lambda unit: self.vocabulary.read_number(term.text, unit), stated=False)
 
-    def predicate(self, iri: str, numbers: bool | None) -> tuple[int | None, int | None]:
+    def predicate(self, iri: str, of_numbers: bool | None) -> tuple[int | None, int | None]:
         """The relation or the attribute of that name; where it names both, what stands at its end decides."""
         if iri not in self.predicates:
             self.predicates[iri] = self._named(name_of(iri))
         relation, attribute = self.predicates[iri]
         if relation is None or attribute is None:
             return relation, attribute
-        if numbers is None:
+        if of_numbers is None:
             raise UserError(
                 f"{name_of(iri)!r} is both a relation and an attribute: "
                 "say which with FILTER(isNumeric(?x)) or FILTER(!isLiteral(?x)) on its object"
             )
-        return (None, attribute) if numbers else (relation, None)
+        return (None, attribute) if of_numbers else (relation, None)
 
     def _named(self, name: str) -> tuple[int | None, int | None]:
         relation = attribute = None
@@ -184,7 +184,7 @@ class Meaning:
     def end_sorts(self, path: Path, subject: bool | None, object: bool | None) -> tuple[bool, bool]:
         """Whether numbers stand at a path's start and at its end, with what is known of them."""
         match path:
-            case Step(iri):
+            case PathStep(iri):
                 return False, self.predicate(iri, object)[1] is not None
             case Inverse(inner):
                 start, end = self.end_sorts(inner, object, subject)
@@ -205,12 +205,12 @@ class Meaning:
         place %= len(parts)
         if place == len(parts) - 1:
             return last
-        return False if isinstance(parts[place + 1], Step) else None
+        return False if isinstance(parts[place + 1], PathStep) else None
 
     def walk(self, path: Path, backwards: bool, of: Part, subject: bool | None, object: bool | None) -> Part:
         """What a path leads to from `of`, which stands at its start or, backwards, at its end."""
         match path:
-            case Step(iri):
+            case PathStep(iri):
                 return self.step(iri, backwards, of, object)
             case Inverse(inner):
                 return self.walk(inner, not backwards, of, object, subject)
@@ -224,9 +224,9 @@ class Meaning:
                 return join(Or, [self.walk(part, backwards, of, subject, object) for part in parts])
         assert_never(path)
 
-    def step(self, iri: str, backwards: bool, of: Part, numbers: bool | None) -> Part:
+    def step(self, iri: str, backwards: bool, of: Part, of_numbers: bool | None) -> Part:
         """What a relation or an attribute leads to."""
-        relation, attribute = self.predicate(iri, numbers)
+        relation, attribute = self.predicate(iri, of_numbers)
         if attribute is None:
             assert relation is not None, "a predicate is one or the other"
             followed = relation ^ backwards
@@ -257,12 +257,12 @@ def _sorts_of(element: Element) -> Iterator[tuple[Variable, bool]]:
         case Triple(subject, _, _):
             if isinstance(subject, Variable):
                 yield subject, False
-        case Condition():
+        case NumberCondition():
             for variable in variables_of(element):
                 yield variable, True
         case Mark(variable, number):
             yield variable, number
-        case Values(variable, terms):
+        case ValuesClause(variable, terms):
             if any(isinstance(term, Literal) and term.numeric for term in terms):
                 yield variable, True
             elif any(isinstance(term, Iri) for term in terms):

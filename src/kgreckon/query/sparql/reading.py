@@ -12,23 +12,24 @@ from typing import assert_never
 
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import And, Compare, Comparison, Not, Or, Order, Query, sort_of
-from kgreckon.query.shapes import MAX_DEPTH, check_size
+from kgreckon.query.s_expressions import MAX_DEPTH
+from kgreckon.query.shapes import check_size
 from kgreckon.query.sparql.elements import (
     Alternative,
     Block,
-    Condition,
+    BlockKind,
     Element,
     Everything,
     Group,
-    Kind,
     Literal,
     Mark,
+    NumberCondition,
     Path,
+    PathStep,
     Same,
-    Step,
     Term,
     Triple,
-    Values,
+    ValuesClause,
     Variable,
     variables_of,
 )
@@ -102,7 +103,7 @@ class _Tree:
         if len(shared) > 1:
             names = " and ".join(map(str, shared))
             raise UserError(f"{element.kind.value} shares {names} with its surroundings: it may share one variable")
-        if element.kind is Kind.MINUS and shared:
+        if element.kind is BlockKind.MINUS and shared:
             before = [earlier for earlier in self.group.elements[:place] if _binds(earlier)]
             if not any(shared[0] in variables_of(earlier) for earlier in before):
                 raise UserError(f"MINUS takes from what stands before it: put it after {shared[0]} is bound")
@@ -117,7 +118,7 @@ class _Tree:
                 raise UserError(f"unconnected patterns are not supported: {shown} is not connected with {self.root}")
         return part
 
-    def visit(self, variable: Variable, via: int | None, numbers: bool | None, answers: bool, free: bool) -> Part:
+    def visit(self, variable: Variable, via: int | None, of_numbers: bool | None, answers: bool, free: bool) -> Part:
         """What is said of a variable, other than by the element that led to it."""
         if variable in self.visited:
             raise UserError(f"a cyclic pattern is not supported: there are two ways to {variable}")
@@ -125,7 +126,7 @@ class _Tree:
         self.depth += 1
         if self.depth > 2 * MAX_DEPTH:
             raise _too_deep()
-        self.check_marks(variable, numbers)
+        self.check_marks(variable, of_numbers)
         parts: list[Part] = []
         bound = free or (via is not None and isinstance(self.group.elements[via], Triple))
         for place in self.uses[variable]:
@@ -135,7 +136,7 @@ class _Tree:
                 raise UserError(f"a cyclic pattern is not supported: there are two ways to {variable}")
             self.seen.add(place)
             element = self.group.elements[place]
-            if numbers is False and isinstance(element, Condition):
+            if of_numbers is False and isinstance(element, NumberCondition):
                 raise UserError(f"{variable} is an entity: only numbers are compared")
             part = self.element(element, place, variable, answers)
             if part is not None:
@@ -144,26 +145,26 @@ class _Tree:
         self.depth -= 1
         if not bound:
             raise UserError(f"{variable} is compared but never bound: say what it is a value of")
-        return self.together(variable, parts, numbers, answers)
+        return self.together(variable, parts, of_numbers, answers)
 
-    def check_marks(self, variable: Variable, numbers: bool | None) -> None:
+    def check_marks(self, variable: Variable, of_numbers: bool | None) -> None:
         """Refuse a test such as isNumeric(?x) where ?x can only be an entity: no answer would pass it."""
         elements = self.group.elements
         marks = [each.number for each in elements if isinstance(each, Mark) and each.variable == variable]
         if not marks:
             return
-        told = [*marks, *self.meaning.told_sorts(self.group, variable), *([] if numbers is None else [numbers])]
+        told = [*marks, *self.meaning.told_sorts(self.group, variable), *([] if of_numbers is None else [of_numbers])]
         if len(set(told)) > 1:
             raise UserError(f"{variable} is asked to be a number and to be an entity: nothing is both")
 
-    def together(self, variable: Variable, parts: list[Part], numbers: bool | None, answers: bool) -> Part:
+    def together(self, variable: Variable, parts: list[Part], of_numbers: bool | None, answers: bool) -> Part:
         """The intersection of what is said of a variable; all of a unit, or all entities, adds nothing to most."""
         wholes = [part for part in parts if part.everything]
         rest = [part for part in parts if not part.everything]
         if not parts:
-            if numbers is None:
+            if of_numbers is None:
                 raise UserError(f"nothing is said of {variable}")
-            return self.meaning.all_numbers(None) if numbers else self.meaning.all_entities()
+            return self.meaning.all_numbers(None) if of_numbers else self.meaning.all_entities()
         if not rest:
             return wholes[0]
         unit = next((part.unit for part in wholes if part.unit is not None), None)
@@ -183,7 +184,7 @@ class _Tree:
         match element:
             case Triple():
                 return self.triple(element, place, variable)
-            case Condition():
+            case NumberCondition():
                 comparison, leaf = comparison_for(element, variable)
                 if isinstance(leaf, Literal):
                     of = meaning.number(leaf)
@@ -195,7 +196,7 @@ class _Tree:
             case Same(_, entity, equal):
                 same = meaning.entity(entity)
                 return same if equal else Part(lambda unit: Not(same.build(unit)), size=1 + same.size)
-            case Values(_, terms):
+            case ValuesClause(_, terms):
                 return join(Or, [self.value(term) for term in terms])
             case Mark():
                 return None  # it only tells sorts, and `check_marks` has looked at them
@@ -204,12 +205,13 @@ class _Tree:
             case Block(kind, groups):
                 inner = [
                     _Tree(meaning, group, variable, self.depth).part(
-                        answers=answers and kind is Kind.JOIN, free=kind in (Kind.EXISTS, Kind.NOT_EXISTS)
+                        answers=answers and kind is BlockKind.JOIN,
+                        free=kind in (BlockKind.EXISTS, BlockKind.NOT_EXISTS),
                     )
                     for group in groups
                 ]
                 joined = join(Or, inner)
-                if kind in (Kind.JOIN, Kind.EXISTS):
+                if kind in (BlockKind.JOIN, BlockKind.EXISTS):
                     return joined
                 return Part(lambda unit: Not(joined.build(joined.unit or unit)), joined.unit, size=1 + joined.size)
         assert_never(element)
@@ -241,7 +243,7 @@ class _Tree:
     def whole_unit(self, path: Path) -> str | None:
         """The unit whose attributes are all named by a path: what they lead to is every value of the unit."""
         steps = path.parts if isinstance(path, Alternative) else (path,)
-        attributes = {self.meaning.predicate(step.iri, True)[1] for step in steps if isinstance(step, Step)}
+        attributes = {self.meaning.predicate(step.iri, True)[1] for step in steps if isinstance(step, PathStep)}
         first = next(iter(attributes), None)
         if first is None or len(attributes) != len(steps):
             return None
@@ -251,6 +253,6 @@ class _Tree:
 
 def _binds(element: Element) -> bool:
     """Whether an element gives its variable values, and does not only test them."""
-    return isinstance(element, Triple | Values | Everything) or (
-        isinstance(element, Block) and element.kind is Kind.JOIN
+    return isinstance(element, Triple | ValuesClause | Everything) or (
+        isinstance(element, Block) and element.kind is BlockKind.JOIN
     )

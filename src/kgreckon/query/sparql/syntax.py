@@ -12,21 +12,21 @@ from kgreckon.query.algebra import Order
 from kgreckon.query.sparql.elements import (
     Alternative,
     Block,
+    BlockKind,
     Element,
     Everything,
     Group,
     Inverse,
     Iri,
-    Kind,
     Literal,
     Mark,
     Path,
+    PathStep,
     Same,
     Sequence,
-    Step,
     Term,
     Triple,
-    Values,
+    ValuesClause,
     Variable,
 )
 from kgreckon.query.sparql.expressions import Expressions, conjuncts, construct, named, unwrapped
@@ -204,7 +204,7 @@ class _Reader:
                 raise UserError(f"a SELECT inside a pattern takes one variable, not {len(inner.columns)}")
             if inner.limit is not None:
                 raise UserError("LIMIT inside a pattern is not supported")
-            return Group((Block(Kind.JOIN, (inner.group,), frozenset([inner.variable])),))
+            return Group((Block(BlockKind.JOIN, (inner.group,), frozenset([inner.variable])),))
         elements: list[Element] = []
         for part in node.part or ():
             elements += self.part(part)
@@ -217,9 +217,9 @@ class _Reader:
             case "Filter":
                 return self.filter(node.expr)
             case "MinusGraphPattern":
-                return [_block(Kind.MINUS, self.group(node.graph))]
+                return [_block(BlockKind.MINUS, self.group(node.graph))]
             case "GroupOrUnionGraphPattern":
-                block = _block(Kind.JOIN, *(self.group(group) for group in node.graph))
+                block = _block(BlockKind.JOIN, *(self.group(group) for group in node.graph))
                 everything = _everything(block)
                 return [block if everything is None else everything]
             case "InlineData":
@@ -258,14 +258,14 @@ class _Reader:
                 raise UserError("the path operator ! is not supported: use ^, / and |")
         term = self.term(node)
         assert isinstance(term, Iri), "the grammar puts nothing else into a path"
-        return Step(term.text)
+        return PathStep(term.text)
 
     def inner_path(self, node: Any) -> Path:
         path = self.path(node)
         assert not isinstance(path, Variable), "the grammar puts no variable into a path"
         return path
 
-    def values(self, node: Any) -> Values:
+    def values(self, node: Any) -> ValuesClause:
         if len(node.var) != 1:
             raise UserError("VALUES is supported for one variable at a time")
         flat = [term for value in node.value or () for term in _flattened(value)]
@@ -273,7 +273,7 @@ class _Reader:
             raise UserError("VALUES without a value is not supported")
         if any(str(term) == "UNDEF" and not hasattr(term, "n3") for term in flat):
             raise UserError("UNDEF is not supported")
-        return Values(_variable(node.var[0]), tuple(self.term(term) for term in flat))
+        return ValuesClause(_variable(node.var[0]), tuple(self.term(term) for term in flat))
 
     def filter(self, node: Any) -> list[Element]:
         """What a FILTER asks for; `&&` is several filters."""
@@ -286,7 +286,7 @@ class _Reader:
             case "RelationalExpression":
                 return [self.same(node) or self.expressions.condition(node)]
             case "Builtin_EXISTS" | "Builtin_NOTEXISTS":
-                kind = Kind.EXISTS if name == "Builtin_EXISTS" else Kind.NOT_EXISTS
+                kind = BlockKind.EXISTS if name == "Builtin_EXISTS" else BlockKind.NOT_EXISTS
                 return [_block(kind, self.group(node.graph))]
             case "UnaryNot":
                 return [self.negated(unwrapped(node.expr))]
@@ -303,7 +303,7 @@ class _Reader:
             if within is not None:
                 return replace(within, order=Order.UNEQUAL)
         if named(node, "Builtin_EXISTS") or named(node, "Builtin_NOTEXISTS"):
-            kind = Kind.NOT_EXISTS if named(node, "Builtin_EXISTS") else Kind.EXISTS
+            kind = BlockKind.NOT_EXISTS if named(node, "Builtin_EXISTS") else BlockKind.EXISTS
             return _block(kind, self.group(node.graph))
         mark = self.mark(node)
         if mark is not None:
@@ -380,7 +380,7 @@ def _variable(node: Any) -> Variable:
     return Variable(str(node) if _is_variable(node) else f"_:{node}")
 
 
-def _block(kind: Kind, *groups: Group) -> Block:
+def _block(kind: BlockKind, *groups: Group) -> Block:
     return Block(kind, groups, frozenset(variable for group in groups for variable in group.variables))
 
 

@@ -1,7 +1,7 @@
 """The algebra as SPARQL 1.1, for any engine that holds the graph as RDF.
 
 An entity, relation or attribute is the IRI of its name; a value is a literal of type xsd:double (`number_literal`), as
-`kgreckon.graph.triples` writes them. RDF's numbers have no unit, so a set of numbers is split by unit first.
+`kgreckon.graph.ntriples` writes them. RDF's numbers have no unit, so a set of numbers is split by unit first.
 """
 
 from __future__ import annotations

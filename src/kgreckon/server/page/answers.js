@@ -5,23 +5,29 @@ import { element, spoken } from "./elements.js";
 import { showEntity } from "./entity.js";
 import { histogram } from "./histogram.js";
 import { showMap } from "./map.js";
-import { counted, measured, percent, stated, withUnit } from "./numerals.js";
+import { counted, measured, percent, significant, stated, withUnit } from "./numerals.js";
 
 const UNLIKELY = 0.001; // a probability that is not worth a line
 const part = (id) => document.getElementById(id);
 let reasonsMade = 0;
 let shown = 0; // how many times answers were shown; a map that comes late is not drawn beside newer ones
 
-/** Lines as items; those that begin with a dash belong to the line before them, and stand in a list of their own. */
-function nested(lines) {
-  const [items, dash] = [[], "– "];
-  for (let place = 0; place < lines.length; place += 1) {
-    const below = [];
-    while (lines[place + 1]?.startsWith(dash)) below.push(lines[++place].slice(dash.length));
-    const own = lines[place - below.length];
-    items.push(element("li", {}, own, below.length > 0 && element("ul", {}, nested(below))));
-  }
-  return items;
+/** A statement of a reason as text: what it says, how that is known, and how probable it is. */
+function statementText({ text, how, probability }) {
+  if (how === null) return text;
+  return `${text} (${how}${probability === null ? "" : `, ${significant(probability)}`})`;
+}
+
+/** Statements as items; what stands below one is a list of its own. */
+function items(statements) {
+  return statements.map((statement) =>
+    element(
+      "li",
+      {},
+      statementText(statement),
+      statement.below.length > 0 && element("ul", {}, items(statement.below)),
+    ),
+  );
 }
 
 function reasonsOf(query, answer) {
@@ -43,9 +49,9 @@ function reasonsOf(query, answer) {
     if (list.hidden || list.dataset.read) return;
     list.replaceChildren(element("li", { class: "quiet" }, "looking …"));
     try {
-      const { reasons } = await api.explain(query, answer.id);
-      const lines = reasons.length ? reasons : ["The model gives no reason for this answer."];
-      list.replaceChildren(...nested(lines));
+      const { reason } = await api.explain(query, answer);
+      const none = element("li", {}, "The model gives no reason for this answer.");
+      list.replaceChildren(...(reason.statements.length ? items(reason.statements) : [none]));
       list.dataset.read = "yes";
     } catch (problem) {
       list.replaceChildren(element("li", { class: "problem", role: "alert" }, problem.message));
@@ -54,7 +60,7 @@ function reasonsOf(query, answer) {
   return [button, list];
 }
 
-/** The answers worth showing: a reckoner's scores are probabilities, a neural model's only rank. */
+/** The answers worth showing: where scores are probabilities, the unlikely ones are not; shares only rank. */
 function worthShowing(answers, areProbabilities) {
   const likely = answers.filter(({ observed, score }) => observed || score >= UNLIKELY);
   return areProbabilities && likely.length ? likely : answers;
@@ -130,7 +136,8 @@ function estimateCard({ value, low, high, unit, expected, coverage }) {
  */
 export async function showAnswers(found, info, only, limit) {
   const isNumber = found.sort === "numbers";
-  const areProbabilities = info.model === "reckoner" || info.model === "exact";
+  const isExact = info.model.calibration === "certain";
+  const areProbabilities = isExact || info.model.calibration === "probability";
   const worthy = worthShowing(found.answers, areProbabilities);
   const answers = worthy.slice(0, limit);
   const hasMore = worthy.length > limit;
@@ -138,18 +145,20 @@ export async function showAnswers(found, info, only, limit) {
   const whole = areProbabilities ? 1 : Math.max(...answers.map(({ score }) => score), 1e-12);
   markStale(false);
   part("answers-problem").replaceChildren();
-  part("status").textContent = summary(answers, found, info.model === "exact", only, isCut, hasMore);
-  part("only").hidden = info.model === "exact";
+  part("status").textContent = summary(answers, found, isExact, only, isCut, hasMore);
+  part("only").hidden = isExact;
   part("answers").replaceChildren(...answers.map((answer) => item(found.paper, answer, isNumber, whole)));
   part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));
   const figures = found.distributions.map((one) => histogram(one, one.answers ? found.estimate : null));
   part("distributions").replaceChildren(...figures);
-  await showPlaces(answers, info);
+  await showPlaces(answers, found.places, info);
   return hasMore;
 }
 
-async function showPlaces(answers, info) {
-  const placed = answers.filter(({ latitude, longitude }) => Number.isFinite(latitude) && Number.isFinite(longitude));
+async function showPlaces(answers, placeOf, info) {
+  const placed = answers
+    .filter(({ name }) => Object.hasOwn(placeOf, name))
+    .map((answer) => ({ ...answer, latitude: placeOf[answer.name][0], longitude: placeOf[answer.name][1] }));
   const turn = ++shown;
   part("map").hidden = true;
   if (!info.has_map || !placed.length) return;

@@ -73,4 +73,6 @@ export const names = remembering((kind, text, limit = 20) => get("api/names", { 
 export const complete = remembering((query) => post("api/complete", { query }));
 export const translate = (query) => post("api/translate", { query });
 export const ask = (query, limit, only) => post("api/ask", { query, limit, only });
-export const explain = (query, answer) => post("api/explain", { query, answer });
+/** Why something is an answer: an entity by its name, a number by its value and unit. */
+export const explain = (query, { name, value, unit }) =>
+  post("api/explain", value === null ? { query, answer: name } : { query, answer: value, unit });

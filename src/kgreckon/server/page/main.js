@@ -11,7 +11,7 @@ import { Question } from "./question.js";
 import { tabs } from "./tabs.js";
 
 const FIRST = 20; // answers at first; "show more" asks for more
-// Beyond the seven of the paper, which are all that a neural model knows.
+// Beyond the seven of the paper, where the model answers any comparison.
 const MORE_COMPARISONS = [
   { name: "x >= y", label: "at least" },
   { name: "x <= y", label: "at most" },
@@ -174,7 +174,7 @@ function showExamples(examples) {
 
 function showAbout({ model, graph, version }) {
   const numbers = `${count(graph.entities)} things, ${count(graph.facts)} facts, ${count(graph.values)} numbers`;
-  const answers = model === "exact" ? "exact answers only" : `answers by ${model}`;
+  const answers = model.calibration === "certain" ? "exact answers only" : `answers by ${model.name}`;
   part("about").textContent = `${numbers} · ${answers} · version ${version}`;
 }
 
@@ -190,8 +190,7 @@ async function copyLink() {
 async function start() {
   try {
     info = { ...info, ...(await api.info()) };
-    if (info.model === "reckoner" || info.model === "exact")
-      info.comparisons = [...info.comparisons, ...MORE_COMPARISONS];
+    if (info.model.any_comparison) info.comparisons = [...info.comparisons, ...MORE_COMPARISONS];
     const { names } = await api.names("attribute", "", 100);
     info.unitsOf = new Map(names.map(({ name, units }) => [name, units]));
     showAbout(info);

@@ -47,6 +47,14 @@ export function percent(probability) {
   return `${(100 * probability).toFixed(probability < 0.1 || probability > 0.99 ? 1 : 0)} %`;
 }
 
+/** A number with three significant digits, as Python's `.3g` writes it: 0.25, 1.2e-05. */
+export function significant(value) {
+  if (value === 0) return "0";
+  const [digits, power] = value.toExponential(2).split("e").map(Number);
+  if (power >= -4 && power < 3) return String(Number(value.toPrecision(3)));
+  return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+}
+
 /** The number or date that someone typed: a number where it is one, else the trimmed text. */
 export function typedNumber(text) {
   const plain = text.trim().replace(/^([-+]?\d{1,3}(?:,\d{3})+)(?=\.|$)/, (digits) => digits.replaceAll(",", ""));

@@ -1,0 +1,18 @@
+"""Answers: a model asked like a person, with ranked answers, observed or inferred, and reasons."""
+
+from kgreckon.answers.answer_table import Answer, Answers, Estimate
+from kgreckon.answers.answerer import COVERAGE, Answerer, Only, Ranking, name_of
+from kgreckon.answers.reason import Reason, Statement
+
+__all__ = [
+    "COVERAGE",
+    "Answer",
+    "Answerer",
+    "Answers",
+    "Estimate",
+    "Only",
+    "Ranking",
+    "Reason",
+    "Statement",
+    "name_of",
+]

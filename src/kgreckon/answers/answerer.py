@@ -1,0 +1,265 @@
+"""The answerer: what the graph proves and what a model infers, ranked together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from kgreckon.answers.answer_table import Answer, Answers, Estimate
+from kgreckon.answers.reason import Reason, reason_of
+from kgreckon.errors import UserError
+from kgreckon.exact import ask as ask_exactly
+from kgreckon.graph import KnowledgeGraph, open_graph
+from kgreckon.models.exact_model import ExactModel
+from kgreckon.models.interface import Candidates, Model, Prediction, ScoreMeaning
+from kgreckon.query import (
+    Entity,
+    Number,
+    NumberSort,
+    Pause,
+    Query,
+    Sort,
+    ValueOf,
+    general_type,
+    sentence,
+    sort_of,
+    specific_type,
+)
+from kgreckon.query.english import number_words
+from kgreckon.query.notations import answers_wanted, read_query
+from kgreckon.query.paper import write
+
+COVERAGE = 0.9  # of an estimate's interval
+_LEAST_EXPECTED = 0.01  # numbers that are not observed, below which there is no estimate of them
+
+
+class Only(StrEnum):
+    """Which answers are asked for, where not all are."""
+
+    OBSERVED = "observed"
+    INFERRED = "inferred"
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The candidates for a query with their scores, and which of them the graph proves."""
+
+    query: Query
+    sort: Sort
+    candidates: Candidates
+    proved: np.ndarray  # ids, rising
+
+    def best(self, limit: int, only: Only | None = None) -> list[tuple[int, float]]:
+        """Ids and scores from the best on: what is proved comes first, a tie by its id, and nothing impossible."""
+        if limit < 0:
+            raise UserError(f"limit must not be negative, but is {limit}")
+        ids, scores = self.candidates.ids, self.candidates.scores
+        order = scores.astype(np.float64)
+        proved = np.isin(ids, self.proved, assume_unique=True)
+        order[proved] = 0 if only is Only.INFERRED else 2 + order[proved]  # no score is above 1
+        if only is Only.OBSERVED:
+            order[order < 2] = 0
+        limit = min(limit, len(order))
+        if not limit:
+            return []
+        least = np.partition(order, len(order) - limit)[len(order) - limit]
+        likely = np.flatnonzero((order >= least) & (order > 0))
+        chosen = likely[np.argsort(-order[likely], kind="stable")][:limit]
+        return list(zip(ids[chosen].tolist(), scores[chosen].tolist(), strict=True))
+
+
+class Answerer:
+    """A model asked like a person; one may be asked from several threads at once.
+
+    A trained model learned from the training graph; what its graph states beyond that counts as observed here.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.graph = model, model.graph
+
+    @staticmethod
+    def open(place: str | Path, benchmark: Path | None = None, device: str = "auto", known: str = "test") -> Answerer:
+        """The answerer of a run folder, or of a graph, which has exact answers only.
+
+        The facts of the benchmark's graph of that split ("train", "valid" or "test") are observed.
+        """
+        from kgreckon.benchmark import Split
+        from kgreckon.exact import ComparisonMode
+        from kgreckon.runs import Run, is_run_folder
+
+        if not is_run_folder(place):
+            return Answerer(ExactModel(open_graph(place)))
+        return Answerer(Run.open(place).load(benchmark, device, Split.of(known), ComparisonMode.COMPUTED))
+
+    @cached_property
+    def exact(self) -> Answerer:
+        """The same graph asked for what it proves, and nothing else."""
+        return Answerer(ExactModel(self.graph))
+
+    def ask(
+        self,
+        query: Query | str,
+        limit: int | None = None,
+        only: Only | str | None = None,
+        explain: bool = False,
+    ) -> Answers:
+        """The best answers to a query, or to one written in the paper's notation or in SPARQL.
+
+        `only` may be "observed" or "inferred". Without a limit and a LIMIT there are 20. With `explain` every answer
+        carries its reason.
+        """
+        if only is not None and only not in set(Only):
+            raise UserError(f"only cannot be {only!r}: choose {' or '.join(Only)}")
+        only = None if only is None else Only(only)
+        asked, own_limit = self._read(query)
+        return self.best(self.rank(asked, only=only), answers_wanted(limit, own_limit), only, explain=explain)
+
+    def rank(self, query: Query, pause: Pause | None = None, only: Only | None = None) -> Ranking:
+        """The candidates for a query; what is observed alone needs no model."""
+        model = self.exact.model if only is Only.OBSERVED else self.model
+        sort = sort_of(query, self.graph.vocabulary)
+        self.check(query, model)
+        proved = ask_exactly(self.graph, query, model.mode, pause)
+        candidates = model.candidates(query, proved, pause)
+        if isinstance(sort, NumberSort):  # only numbers in a unit that the query can mean
+            table = self.graph.values
+            meant = np.array([unit in sort.units for unit in table.units], dtype=bool)[table.unit_ids[candidates.ids]]
+            candidates = Candidates(candidates.ids[meant], candidates.scores[meant])
+        return Ranking(query, sort, candidates, proved)
+
+    def check(self, query: Query, model: Model | None = None) -> None:
+        """Raise a UserError where the model cannot answer a query."""
+        problem = (model or self.model).why_not(query)
+        if problem is not None:
+            raise UserError(problem)
+
+    def best(
+        self,
+        ranking: Ranking,
+        limit: int,
+        only: Only | None = None,
+        explain: bool = False,
+        reasons: int | None = None,
+        pause: Pause | None = None,
+    ) -> Answers:
+        """The best of all candidates; with `explain` the first so many `reasons`, or all."""
+        names, proved = self.graph.vocabulary, set(ranking.proved.tolist())
+        of_numbers = isinstance(ranking.sort, NumberSort)
+        best = ranking.best(limit, only)
+        explained: list[Reason | None] = [None] * len(best)
+        if explain:
+            chosen = [place for place, _ in best[:reasons]]
+            explained[: len(chosen)] = self._reasons(ranking.query, chosen, only, pause)
+        answers = tuple(
+            self._answer(of_numbers, place, score, place in proved, reason)
+            for (place, score), reason in zip(best, explained, strict=True)
+        )
+        return Answers(
+            query=write(ranking.query, names),
+            words=sentence(ranking.query, names),
+            type=general_type(ranking.query),
+            specific_type=specific_type(ranking.query),
+            calibration=self.model.calibration,
+            observed=len(proved),
+            answers=answers,
+            estimate=self._estimate(ranking) if of_numbers and only is not Only.OBSERVED else None,
+        )
+
+    # ------------------------------------------------------------------------------------------------------ reasons
+
+    def explain(self, query: Query | str, answer: Answer | str | float, unit: str | None = None) -> Reason:
+        """Why something is an answer: an answer of `ask`, an entity by name, or a number."""
+        asked = self._read(query)[0]
+        return self._reasons(asked, [self.id_of(asked, answer, unit)])[0]
+
+    def explain_id(self, query: Query, place: int, pause: Pause | None = None) -> Reason:
+        """Why an entity, or a row of the value table, is an answer."""
+        return self._reasons(query, [place], None, pause)[0]
+
+    def id_of(self, query: Query, answer: Answer | str | float, unit: str | None = None) -> int:
+        """The entity, or the row of the value table, that an answer to a query stands for."""
+        sort, names = sort_of(query, self.graph.vocabulary), self.graph.vocabulary
+        if isinstance(answer, Answer):
+            answer, unit = (answer.name, None) if answer.value is None else (answer.value, answer.unit)
+        if not isinstance(sort, NumberSort):
+            if not isinstance(answer, str):
+                raise UserError(f"the answers are entities: give a name, not {answer!r}")
+            return names.entity_id(answer)
+        own_unit = unit or (next(iter(sort.units)) if len(sort.units) == 1 else None)
+        number = names.read_number(str(answer), own_unit)
+        row = self.graph.values.row_of(number.value, number.unit)
+        if row is None:
+            raise UserError(f"the graph has no value {answer} {number.unit}")
+        return row
+
+    def _reasons(
+        self, query: Query, places: Sequence[int], only: Only | None = None, pause: Pause | None = None
+    ) -> list[Reason]:
+        model = self.exact.model if only is Only.OBSERVED else self.model
+        return [reason_of(proof, self.graph.vocabulary) for proof in model.prove(query, places, pause)]
+
+    # -------------------------------------------------------------------------------------------------- predictions
+
+    def predict(self, entity: str, attribute: str, coverage: float = COVERAGE) -> Prediction:
+        """The value of an attribute on an entity, with an interval."""
+        names = self.graph.vocabulary
+        found = self.model.predict(names.entity_id(entity), names.attribute_id(attribute), coverage)
+        if found is None:
+            raise UserError(f"the model {self.model.name} does not predict numbers: train a reckoner")
+        return found
+
+    def _read(self, query: Query | str) -> tuple[Query, int | None]:
+        return read_query(query, self.graph.vocabulary) if isinstance(query, str) else (query, None)
+
+    def _answer(self, of_numbers: bool, place: int, score: float, observed: bool, reason: Reason | None) -> Answer:
+        names = self.graph.vocabulary
+        if not of_numbers:
+            return Answer(names.entity_name(place), names.entity_label(place), score, observed, reason=reason)
+        number = Number(*self.graph.values.number_at(place))
+        label, text = number_words(number, names), names.write_number(number)
+        return Answer(label, label, score, observed, number.value, number.unit, text, reason)
+
+    def _estimate(self, ranking: Ranking) -> Estimate | None:
+        """The middle of the mass that is left to the values that are not observed, within the likeliest unit."""
+        asked, proved = ranking.query, ranking.proved
+        if self.model.calibration is ScoreMeaning.CERTAIN:
+            return None
+        if isinstance(asked, ValueOf) and isinstance(asked.of, Entity):
+            if len(proved):  # an entity has one value
+                return None
+            own = self.model.predict(asked.of.entity, asked.attribute, COVERAGE)
+            if own is not None:
+                return Estimate(own.estimate, own.low, own.high, own.unit, own.has_it, COVERAGE)
+        values = self.graph.values
+        mass = ranking.candidates.dense(len(values)).astype(np.float64)
+        mass[proved] = 0
+        if isinstance(asked, ValueOf):  # other attributes may have the same unit
+            stated = self.graph.attribute_facts.targets[self.graph.attribute_facts.labels == asked.attribute]
+            mass[: stated.min(initial=len(mass))] = 0
+            mass[stated.max(initial=-1) + 1 :] = 0
+        starts = values.unit_starts
+        by_unit = np.add.reduceat(mass, starts[:-1]) if len(starts) > 1 else np.zeros(0)
+        if not len(by_unit) or by_unit.max() < _LEAST_EXPECTED:
+            return None
+        unit = int(by_unit.argmax())
+        rows = slice(int(starts[unit]), int(starts[unit + 1]))
+        below = np.cumsum(mass[rows]) / by_unit[unit]
+        low, middle, high = (
+            float(values.numbers[rows][min(int(np.searchsorted(below, share)), len(below) - 1)])
+            for share in ((1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2)
+        )
+        # Shares of a softmax add up to 1, whether there is a value or not.
+        expected = float(by_unit[unit]) if self.model.calibration is ScoreMeaning.PROBABILITY else 1.0
+        return Estimate(middle, low, high, values.units[unit], expected, COVERAGE)
+
+
+def name_of(graph: KnowledgeGraph, query: Query, answer: int) -> str:
+    """The readable name of an answer, or its number and unit."""
+    if not isinstance(sort_of(query, graph.vocabulary), NumberSort):
+        return graph.vocabulary.entity_label(answer)
+    return number_words(Number(*graph.values.number_at(answer)), graph.vocabulary)

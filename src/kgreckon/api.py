@@ -1,0 +1,46 @@
+"""Functions of the public interface that put parts together; the others are re-exported by `kgreckon` as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kgreckon.answers import Answerer
+from kgreckon.benchmark import Benchmark, BuildProgress, BuildSettings, paper_dataset
+from kgreckon.benchmark import build as build_benchmark
+from kgreckon.benchmark.types import parse_types
+from kgreckon.exact import ComparisonMode
+from kgreckon.graph import KnowledgeGraph, open_graph
+from kgreckon.graph.readers import is_mmkg_folder
+
+
+def load(place: str | Path, benchmark: Path | None = None, device: str = "auto", known: str = "test") -> Answerer:
+    """What answers questions at a place: a run folder, a graph folder, or "world".
+
+    Of a run, the facts of its benchmark's graph of the split `known` ("train", "valid" or "test") are observed.
+    """
+    return Answerer.open(place, benchmark, device, known)
+
+
+def build(
+    graph: KnowledgeGraph | str | Path,
+    out: str | Path,
+    *,
+    dataset: str | None = None,
+    types: Sequence[str] | None = None,
+    queries: int | None = None,
+    comparisons: str = "sampled",
+    seed: int = 0,
+    workers: int | None = None,
+    progress: BuildProgress | None = None,
+) -> Benchmark:
+    """Make the benchmark of a graph in the folder `out`, or continue one that was begun with the same settings.
+
+    `dataset` takes the paper's counts (fb15k, db15k or yago15k); `types` are names of query types (`1p`, `2i`) or
+    `name=shape`; `queries` is the number of training queries of each type; `comparisons` are computed or sampled.
+    """
+    if not isinstance(graph, KnowledgeGraph):
+        paper = None if dataset is None else paper_dataset(dataset)
+        graph = open_graph(graph, paper.top_attributes if paper and is_mmkg_folder(Path(graph)) else None)
+    settings = BuildSettings.choose(graph, parse_types(types), queries, ComparisonMode.of(comparisons), seed, dataset)
+    return build_benchmark(graph, Path(out), settings, workers, progress)

@@ -1,0 +1,67 @@
+"""Answers of a model as tables, with reasons."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from kgreckon.answers import Answers, Estimate
+from kgreckon.cli.console import exactly, measured, print_table
+from kgreckon.models.interface import ScoreMeaning
+
+
+def print_found(found: Answers, out: Console) -> None:
+    """A question in words, its best answers, an estimate where it asks for a number, and reasons if there are any."""
+    out.print(Text(found.words), style="bold", soft_wrap=True)
+    out.print(Text(found.query), style="cyan", soft_wrap=True)
+    if found.calibration is ScoreMeaning.CERTAIN:
+        out.print(f"type {found.type}, {found.specific_type}", style="dim", soft_wrap=True)
+        _print_proved(found, out)
+    else:
+        _print_ranked(found, out)
+    if found.estimate is not None:
+        _print_estimate(found.estimate, out)
+    for answer in found:
+        if answer.reason is not None:
+            print_reason(answer.label, answer.reason.lines(), out)
+
+
+def _print_proved(found: Answers, out: Console) -> None:
+    title = f"{found.observed:,} answer{'s' * (found.observed != 1)}"
+    if len(found) < found.observed:
+        title += f", the first {len(found)}"
+    if any(answer.value is not None for answer in found):
+        rows = [(exactly(a.value, a.unit or ""), a.unit) for a in found if a.value is not None]
+        print_table(out, title, ("value", "unit"), rows)
+    elif all(answer.label == answer.name for answer in found):
+        print_table(out, title, ("answer",), [(answer.label,) for answer in found])
+    else:
+        print_table(out, title, ("answer", "name"), [(answer.label, answer.name) for answer in found])
+
+
+def _print_ranked(found: Answers, out: Console) -> None:
+    rows = [(a.label, f"{a.score:.4f}", "observed" if a.observed else "inferred") for a in found]
+    if rows:
+        title = f"{found.observed:,} observed; the {len(rows)} best"
+        print_table(out, title, ("answer", "score", "known"), rows)
+    else:
+        nothing = "nothing is observed, and no answer is likely"
+        out.print(f"{found.observed:,} observed, none shown" if found.observed else nothing)
+
+
+def _print_estimate(estimate: Estimate, out: Console) -> None:
+    low, middle, high = (measured(number, estimate.unit) for number in (estimate.low, estimate.value, estimate.high))
+    if estimate.expected <= 1:
+        sure = "" if estimate.expected >= 1 else f", if there is one (probability {estimate.expected:.2g})"
+        interval = f"between {low} and {high} with a probability of {estimate.coverage:.0%}"
+        out.print(f"one that is not observed{sure}: about {middle} {estimate.unit}, {interval}", soft_wrap=True)
+    else:
+        spread = f"half of them below {middle} {estimate.unit}, {estimate.coverage:.0%} between {low} and {high}"
+        out.print(f"about {estimate.expected:.0f} that are not observed are expected: {spread}", soft_wrap=True)
+
+
+def print_reason(name: str, lines: list[str], out: Console) -> None:
+    """The facts that an answer rests on."""
+    out.print(Text(name), style="bold", soft_wrap=True)
+    for line in lines:
+        out.print(Text(f"  {line}"), soft_wrap=True)

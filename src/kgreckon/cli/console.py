@@ -1,0 +1,105 @@
+"""Tables for the terminal. Results go to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from kgreckon.errors import visible
+from kgreckon.graph.literals import is_calendar, nearest_day, write_date
+from kgreckon.query.algebra import plain_number
+
+_ANY_WIDTH = 100_000
+_LARGE = 1e15  # beyond it not every digit of a float is one
+_LEFT = (
+    "relation",
+    "attribute",
+    "unit",
+    "answer",
+    "name",
+    "value",
+    "graph",
+    "answers",
+    "specific type",
+    "run",
+    "queries of",
+    "setting",
+    "default",
+    "type or choices",
+    "what it does",
+)
+
+
+class _Console(Console):
+    """A console whose text is text: what a name holds neither marks it up nor commands the terminal."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, emoji=False, markup=False, **options)  # `:100:` and `[red]` are in names
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """As usual, with control characters by their codes."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+
+def console() -> Console:
+    """The console for results; a pipe gets tables of any width, unbroken."""
+    out = _Console()
+    return out if out.is_terminal else _Console(width=_ANY_WIDTH)
+
+
+def notes() -> Console:
+    """The console for progress and remarks."""
+    return _Console(stderr=True)
+
+
+def print_table(out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table under its title."""
+    out.print(Text(title), style="bold", soft_wrap=True)
+    out.print(table(columns, rows))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """A table; numbers stand to the right with thousands set off, and text as it is, whatever it looks like."""
+    result = Table(header_style="bold")
+    for column in columns:
+        result.add_column(column, justify="left" if column in _LEFT else "right", overflow="fold")
+    for row in rows:
+        result.add_row(*(Text(cell if isinstance(cell, str) else _figure(cell)) for cell in row))
+    return result
+
+
+def _figure(cell: object) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if isinstance(cell, float):
+        return measured(cell, "")
+    return str(cell)
+
+
+def measured(number: float, unit: str) -> str:
+    """A number for people, rounded: dates as dates, large numbers with their thousands set off."""
+    if is_calendar(unit):
+        text = write_date(number)
+        return write_date(nearest_day(number)) if text == plain_number(number) else text
+    if unit == "years":
+        return f"{number:g}" if number.is_integer() else f"{number:.2f}"
+    if number.is_integer() and abs(number) < _LARGE:
+        return f"{int(number):,}"
+    return f"{number:,.1f}" if 1e6 <= abs(number) < _LARGE else f"{number:,.6g}"
+
+
+def exactly(number: float, unit: str) -> str:
+    """A number for people, with all its digits."""
+    if is_calendar(unit):
+        return write_date(number)
+    if unit == "years":
+        return plain_number(number)
+    return f"{int(number):,}" if number.is_integer() and abs(number) < _LARGE else f"{number:,}"

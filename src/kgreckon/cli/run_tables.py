@@ -1,0 +1,173 @@
+"""Runs: the progress of a training, evaluations, and runs side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich import progress as bars
+from rich.console import Console
+
+from kgreckon.cli.benchmark_tables import BuildBar
+from kgreckon.cli.console import notes, print_table
+from kgreckon.graph.literals import is_calendar, nearest_day
+from kgreckon.graph.naming import GraphVocabulary
+from kgreckon.models.interface import Prediction, TrainingProgress
+from kgreckon.models.settings import Settings, described
+from kgreckon.query import GENERAL_TYPES, Number
+from kgreckon.reproduce import Plan, ReproductionProgress
+from kgreckon.runs.comparing import Row
+
+if TYPE_CHECKING:
+    from kgreckon.evaluation import EvaluationResult
+
+
+class TrainingBar(TrainingProgress):
+    """A bar on stderr: loss, queries a second, the last validation, and the time that is left."""
+
+    def __init__(self) -> None:
+        self._bars = bars.Progress(
+            bars.TextColumn("step"),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TextColumn("{task.fields[text]}"),
+            bars.TimeRemainingColumn(),
+            console=notes(),
+        )
+        self._task = bars.TaskID(0)
+        self._validation = ""
+
+    def __enter__(self) -> TrainingBar:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+    def begin(self, step: int, steps: int) -> None:
+        """The bar appears."""
+        self._task = self._bars.add_task("training", total=steps, completed=step, text="")
+
+    def report(self, step: int, loss: float, queries_per_second: float) -> None:
+        """The bar moves."""
+        text = f"loss {loss:.3f}  {queries_per_second:,.0f} queries/s{self._validation}"
+        self._bars.update(self._task, completed=step, text=text)
+
+    def validated(self, step: int, mrr: float, best: bool) -> None:
+        """The last validation stands beside the bar."""
+        self._validation = f"  validation MRR {mrr:.2f}{' (best)' if best else ''}"
+
+    def stage(self, text: str) -> None:
+        """What goes on stands beside the bar."""
+        self._bars.update(self._task, text=text)
+
+
+class ReproductionNotes(ReproductionProgress):
+    """A bar on stderr for a benchmark, then a line for each run that begins, ends or stops."""
+
+    def building(self) -> BuildBar:
+        """The bar of a benchmark."""
+        return BuildBar()
+
+    def started(self, plan: Plan) -> None:
+        """A run begins or goes on."""
+        notes().print(f"{plan.name} ...")
+
+    def finished(self, plan: Plan, mrr: float) -> None:
+        """A run is trained and evaluated."""
+        notes().print(f"{plan.name}: MRR {mrr:.2f} on testing queries for entities")
+
+    def stopped(self, plan: Plan) -> None:
+        """A run waits for the same command again."""
+        notes().print(f"{plan.name}: stopped; the same command goes on with it")
+
+
+class RankingBar:
+    """A bar on stderr for the queries that are ranked."""
+
+    def __init__(self) -> None:
+        self._bars = bars.Progress(
+            bars.TextColumn("ranked"), bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn("queries"),
+            bars.TimeElapsedColumn(), bars.TimeRemainingColumn(), console=notes(),
+        )  # fmt: skip
+        self._task = self._bars.add_task("ranking", total=None)
+
+    def __enter__(self) -> RankingBar:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+    def advance(self, count: int, total: int) -> None:
+        """So many more, of so many in all."""
+        self._bars.update(self._task, advance=count, total=total)
+
+
+_METRICS = ("queries", "mrr", "hits_at_1", "hits_at_3", "hits_at_10")
+_METRIC_NAMES = ("queries", "MRR", "H@1", "H@3", "H@10")
+
+
+def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Console) -> None:
+    """The tables of an evaluation: entity targets first, number targets in a table of their own."""
+    result = evaluation.as_json()
+    metrics = (*_METRICS, "optimistic_mrr") if optimistic else _METRICS
+    names = (*_METRIC_NAMES, "MRR, optimistic") if optimistic else _METRIC_NAMES
+
+    def row(name: str, found: dict[str, float] | None) -> list[object]:
+        cells = [] if found is None else [found["queries"], *(f"{found[metric]:.2f}" for metric in metrics[1:])]
+        return [name, *(cells or [None] * len(metrics))]
+
+    for target, title in (("entity_targets", "Queries for entities"), ("number_targets", "Queries for numbers")):
+        part = result[target]
+        rows = [row(name, found) for name, found in part["by_type"].items()]
+        rows += [row(name.replace("_", " "), part[name]) for name in ("without_numbers", "touching_numbers", "all")]
+        print_table(out, f"{title}: {result['split']} split, percent", ("queries of", *names), rows)
+    errors = result["number_targets"]["absolute_error_of_the_best_value"]
+    if errors:
+        cells = [(unit, each["queries"], float(each["median"]), float(each["mean"])) for unit, each in errors.items()]
+        print_table(out, "Absolute error of the best value", ("unit", "queries", "median", "mean"), cells)
+    out.print(f"{result['queries']:,} queries in {result['seconds']:.1f} s", style="dim")
+
+
+def print_settings(settings: type[Settings], model: str, out: Console) -> None:
+    """The settings of a model: name, default, type or choices, and what it does."""
+    print_table(
+        out, f"Settings of {model}", ("setting", "default", "type or choices", "what it does"), described(settings)
+    )
+
+
+def print_prediction(found: Prediction, entity: int, attribute: int, names: GraphVocabulary, out: Console) -> None:
+    """What is stated of an entity's number, and what is to be expected."""
+
+    def written(number: float) -> str:
+        return names.write_number(Number(rounded(number), found.unit))
+
+    def rounded(number: float) -> float:
+        if is_calendar(found.unit):
+            return nearest_day(number)
+        few, width = float(f"{number:.4g}"), found.high - found.low
+        if width <= 0 or abs(few - number) < width / 200:
+            return few
+        return round(number, 2 - math.floor(math.log10(width)))
+
+    out.print(f"{names.attribute_label(attribute)} of {names.entity_label(entity)}, {found.unit}")
+    for number in found.stated:
+        out.print(f"stated: {names.write_number(Number(number, found.unit))}")
+    interval = f"between {written(found.low)} and {written(found.high)} with a probability of {found.coverage:.0%}"
+    out.print(f"predicted from everything else: {written(found.estimate)}, {interval}")
+    if not found.stated:
+        out.print(f"the probability that there is one, though none is stated: {found.has_it:.0%}")
+
+
+def print_comparison(rows: Sequence[Row], out: Console) -> None:
+    """Runs side by side, queries for entities."""
+    found = dict.fromkeys(kind for row in rows for kind in row.by_type)
+    types = sorted(found, key=lambda kind: [*GENERAL_TYPES, *found].index(kind))
+    cells = [
+        (row.name, *(f"{value:.2f}" for value in (row.mrr, row.hits_at_1, row.hits_at_3, row.hits_at_10)),
+         *(f"{row.by_type[kind]:.2f}" if kind in row.by_type else "-" for kind in types))
+        for row in rows
+    ]  # fmt: skip
+    print_table(out, "Queries for entities, percent", ("run", "MRR", "H@1", "H@3", "H@10", *types), cells)

@@ -1,0 +1,125 @@
+"""The result of an evaluation as typed tables: what a run folder keeps, Python returns and a frame holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from kgreckon.errors import UserError
+from kgreckon.evaluation.metrics import Metrics
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class TargetTable:
+    """Metrics of the queries whose answers are of one sort: entities, or numbers. None where there are no queries."""
+
+    all: Metrics | None
+    by_type: dict[str, Metrics | None]
+    touching_numbers: Metrics | None
+    without_numbers: Metrics | None
+    by_specific_type: dict[str, Metrics]
+
+    def rows(self) -> Iterator[tuple[str, Metrics]]:
+        """Every line of the table that has queries: overall, by type, by specific type."""
+        named = {"all": self.all, "touching numbers": self.touching_numbers, "without": self.without_numbers}
+        for name, metrics in {**named, **self.by_type, **self.by_specific_type}.items():
+            if metrics is not None:
+                yield name, metrics
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> TargetTable:
+        """The table that `as_json` wrote."""
+
+        def metrics(found: Mapping[str, Any] | None) -> Metrics | None:
+            return None if found is None else Metrics(**found)
+
+        return TargetTable(
+            metrics(data["all"]),
+            {name: metrics(found) for name, found in data["by_type"].items()},
+            metrics(data["touching_numbers"]),
+            metrics(data["without_numbers"]),
+            {name: Metrics(**found) for name, found in data["by_specific_type"].items()},
+        )
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """What a model reached on a split's queries, in percent."""
+
+    split: str
+    queries: int
+    seconds: float
+    entity_targets: TargetTable
+    number_targets: TargetTable
+    mrr_by_answers: list[dict[str, float]]  # of queries for entities, by how many answers they have
+    absolute_errors: dict[str, dict[str, float]]  # of the best value, by unit
+    by_unit: dict[str, Metrics]  # of queries for numbers
+    queries_per_type: int | None  # None where all queries were ranked
+    device: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as a run folder keeps it."""
+        numbers = asdict(self.number_targets) | {
+            "absolute_error_of_the_best_value": self.absolute_errors,
+            "by_unit": {unit: asdict(metrics) for unit, metrics in self.by_unit.items()},
+        }
+        return {
+            "split": self.split,
+            "mrr_by_answers": self.mrr_by_answers,
+            "queries": self.queries,
+            "seconds": self.seconds,
+            "entity_targets": asdict(self.entity_targets),
+            "number_targets": numbers,
+            "queries_per_type": self.queries_per_type,
+            "device": self.device,
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> EvaluationResult:
+        """The result that a run folder keeps; a UserError where the data is not one."""
+        try:
+            numbers = data["number_targets"]
+            return EvaluationResult(
+                data["split"],
+                data["queries"],
+                data["seconds"],
+                TargetTable.from_json(data["entity_targets"]),
+                TargetTable.from_json(numbers),
+                data["mrr_by_answers"],
+                numbers["absolute_error_of_the_best_value"],
+                {unit: Metrics(**metrics) for unit, metrics in numbers["by_unit"].items()},
+                data.get("queries_per_type"),
+                data.get("device", "unknown"),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"these are not the metrics of an evaluation: {error!r}") from None
+
+    def records(self) -> list[dict[str, Any]]:
+        """All lines of both tables as plain rows."""
+        tables = {"entity_targets": self.entity_targets, "number_targets": self.number_targets}
+        return [
+            {"target": target, "queries of": name, **asdict(metrics)}
+            for target, table in tables.items()
+            for name, metrics in table.rows()
+        ]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A frame with a row for each line of the tables (needs pandas)."""
+        import pandas
+
+        return pandas.DataFrame(self.records())
+
+    def __repr__(self) -> str:
+        lines = [f"{self.split} split, {self.queries:,} queries, percent"]
+        for title, table in (("entities", self.entity_targets), ("numbers", self.number_targets)):
+            if table.all is not None:
+                lines.append(f"{f'queries for {title}':<22}{'queries':>9}{'MRR':>8}{'H@1':>8}{'H@10':>8}")
+                shown = {**table.by_type, "all": table.all}
+                for name, row in ((name, row) for name, row in shown.items() if row is not None):
+                    cells = f"{row.mrr:>8.2f}{row.hits_at_1:>8.2f}{row.hits_at_10:>8.2f}"
+                    lines.append(f"  {name:<20}{row.queries:>9,}{cells}")
+        return "\n".join(lines)

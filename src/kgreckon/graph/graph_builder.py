@@ -1,0 +1,205 @@
+"""The graph builder: facts and values go in by name, a knowledge graph comes out."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+
+from kgreckon.errors import UserError
+from kgreckon.graph.knowledge_graph import KnowledgeGraph
+from kgreckon.graph.literals import PLAIN_UNIT, same_family
+from kgreckon.graph.symbols import Symbols
+from kgreckon.graph.triples import Triples
+from kgreckon.graph.values import ValueTable
+
+
+class _Names:
+    """Names in the order in which they first appear; a name's place is its id."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self.labels: dict[int, str] = {}
+
+    def add(self, name: str) -> int:
+        place = self.places.get(name)
+        if place is None:
+            _check_text(name)
+            place = self.places[name] = len(self.places)
+        return place
+
+    def symbols(self, kind: str, kept: np.ndarray) -> Symbols:
+        names = list(self.places)
+        return Symbols(
+            kind,
+            pa.array([names[place] for place in kept], pa.string()),
+            pa.array([self.labels.get(place) for place in kept.tolist()], pa.string()),
+        )
+
+
+def _check_text(name: str) -> None:
+    """Names are checked once, when they first appear."""
+    if not name:
+        raise UserError("a name is empty")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise UserError(f"{name.encode(errors='surrogateescape')!r} is not valid UTF-8") from None
+
+
+class GraphBuilder:
+    """Collects facts, values and labels by name."""
+
+    def __init__(self) -> None:
+        self._entities = _Names()
+        self._relations = _Names()
+        self._attributes = _Names()
+        self._units = _Names()
+        self._facts = (array("i"), array("i"), array("i"))
+        self._value_facts = (array("i"), array("i"), array("i"))  # entity, attribute, unit
+        self._numbers = array("d")
+        self._attribute_unit: dict[int, str] = {}
+        self._phrases: dict[int, str] = {}
+        self.left_out: Counter[tuple[str, str, str]] = Counter()  # values, by attribute, their unit and the one kept
+
+    @property
+    def num_facts_given(self) -> int:
+        """Facts between entities so far, repeats included."""
+        return len(self._facts[0])
+
+    @property
+    def num_values_given(self) -> int:
+        """Attribute values so far, repeats included."""
+        return len(self._numbers)
+
+    def add_fact(self, head: str, relation: str, tail: str) -> None:
+        """State that `relation` leads from `head` to `tail`."""
+        ids = self._entities.add(head), self._relations.add(relation), self._entities.add(tail)
+        heads, relations, tails = self._facts
+        heads.append(ids[0])
+        relations.append(ids[1])
+        tails.append(ids[2])
+
+    def add_value(
+        self, entity: str, attribute: str, number: float, unit: str = PLAIN_UNIT, any_unit: bool = False
+    ) -> None:
+        """State that `attribute` of `entity` is `number`, measured in `unit`.
+
+        An attribute has one unit. A value in another is an error, or, with `any_unit`, left out by `build` where more
+        of the attribute's values are in another.
+        """
+        if not math.isfinite(number):
+            raise UserError(f"{attribute!r} of {entity!r} is {number}, which is not a finite number")
+        ids = self._entities.add(entity), self._attributes.add(attribute), self._units.add(unit)
+        first = self._attribute_unit.setdefault(ids[1], unit)
+        if not any_unit and not same_family(first, unit):
+            raise UserError(f"{attribute!r} is measured in {first}, here in {unit}: an attribute has one unit")
+        entities, attributes, units = self._value_facts
+        entities.append(ids[0])
+        attributes.append(ids[1])
+        units.append(ids[2])
+        self._numbers.append(number)
+
+    def phrase_relation(self, relation: str, phrase: str) -> None:
+        """Give a relation the verb phrase that reads between head and tail: 'is in', 'borders'."""
+        _check_text(phrase)
+        self._phrases[self._relations.add(relation)] = phrase
+
+    def label(self, name: str, label: str) -> bool:
+        """Give the thing of that name a readable one, whatever it is; False where nothing has the name."""
+        _check_text(name)
+        _check_text(label)
+        known = False
+        for names in (self._entities, self._relations, self._attributes):
+            if name in names.places:
+                names.labels[names.places[name]] = label
+                known = True
+        return known
+
+    def build(self, top_attributes: int | None = None) -> KnowledgeGraph:
+        """The graph of all that was stated, repeats once; with `top_attributes`, of the most frequent ones only.
+
+        Where the literals of one attribute differ in datatype (integer and double), all take the commonest; those that
+        cannot (dates among numbers) are left out and counted.
+        """
+        facts = Triples.from_arrays(*(np.array(column, dtype=np.int32) for column in self._facts))
+        entity, attribute, unit = (np.array(column, dtype=np.int32) for column in self._value_facts)
+        numbers = np.array(self._numbers, dtype=np.float64)
+        chosen, measured = self._one_unit_each(attribute, unit)
+        entity, attribute, numbers = entity[measured], attribute[measured], numbers[measured]
+        unit = chosen[attribute]
+        values, rows = ValueTable.from_numbers(numbers, unit, tuple(self._units.places))
+        attribute_facts = Triples.from_arrays(entity, attribute, rows)
+        if top_attributes is not None:
+            kept = self._most_frequent(attribute_facts, top_attributes)
+            attribute_facts = attribute_facts[np.isin(attribute_facts.labels, kept)]
+        return self._assembled(facts, attribute_facts, values)
+
+    def _one_unit_each(self, attribute: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The unit of each attribute, and which values are measured in it or in one of its family.
+
+        It is the commonest unit of the family that most of the attribute's values are measured in.
+        """
+        names, attributes = list(self._units.places), list(self._attributes.places)
+        stride = max(1, len(names))
+        pairs, pair, counts = np.unique(
+            attribute.astype(np.int64) * stride + unit, return_inverse=True, return_counts=True
+        )
+        found: dict[int, dict[int, int]] = {}  # how many values of each attribute are measured in each unit
+        for place, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            found.setdefault(place // stride, {})[place % stride] = count
+        chosen, kept = np.zeros(len(attributes), dtype=np.int32), []
+        self.left_out.clear()
+        for attribute_id, own in found.items():
+            families = {
+                one: sum(count for other, count in own.items() if same_family(names[one], names[other])) for one in own
+            }
+            best = chosen[attribute_id] = max(own, key=lambda one: (families[one], own[one], -one))
+            for other, count in own.items():
+                kept.append(same_family(names[best], names[other]))
+                if not kept[-1]:
+                    self.left_out[attributes[attribute_id], names[other], names[best]] = count
+        return chosen, np.array(kept, dtype=bool)[pair]
+
+    def _most_frequent(self, attribute_facts: Triples, count: int) -> np.ndarray:
+        frequency = np.bincount(attribute_facts.labels, minlength=len(self._attributes.places))
+        names = np.array(list(self._attributes.places), dtype=object)
+        order = sorted(range(len(names)), key=lambda place: (-frequency[place], names[place]))
+        return np.array(order[:count], dtype=np.int64)
+
+    def _assembled(self, facts: Triples, attribute_facts: Triples, values: ValueTable) -> KnowledgeGraph:
+        """Renumber so that only what is used remains, in the order in which it first appeared."""
+        entity_places = np.unique(np.concatenate([facts.sources, facts.targets, attribute_facts.sources]))
+        relation_places = np.unique(facts.labels)
+        attribute_places = np.unique(attribute_facts.labels)
+        row_places = np.unique(attribute_facts.targets)
+
+        def renumber(column: np.ndarray, kept: np.ndarray) -> np.ndarray:
+            return np.searchsorted(kept, column).astype(np.int32)
+
+        facts = Triples(
+            renumber(facts.sources, entity_places),
+            renumber(facts.labels, relation_places),
+            renumber(facts.targets, entity_places),
+        )
+        used, _ = ValueTable.from_numbers(values.numbers[row_places], values.unit_ids[row_places], values.units)
+        attribute_facts = Triples(
+            renumber(attribute_facts.sources, entity_places),
+            renumber(attribute_facts.labels, attribute_places),
+            renumber(attribute_facts.targets, row_places),
+        )
+        units = np.zeros(len(attribute_places), dtype=np.int32)
+        units[attribute_facts.labels] = used.unit_ids[attribute_facts.targets]
+        return KnowledgeGraph(
+            entities=self._entities.symbols("entity", entity_places),
+            relations=self._relations.symbols("relation", relation_places),
+            relation_phrases=tuple(self._phrases.get(place) for place in relation_places.tolist()),
+            attributes=self._attributes.symbols("attribute", attribute_places),
+            attribute_units=units,
+            values=used,
+            facts=facts,
+            attribute_facts=attribute_facts,
+        )

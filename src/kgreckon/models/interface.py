@@ -1,0 +1,123 @@
+"""The one interface of all models: scores of candidates, what is supported, proofs, and what a score means.
+
+Nothing here needs torch: exact answering is a model too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kgreckon.exact import ComparisonMode
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.models.proofs import Proof
+from kgreckon.query import Pause, Query
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from kgreckon.query import Batch
+
+
+class ScoreMeaning(StrEnum):
+    """What a model's score means."""
+
+    CERTAIN = "certain"  # only what is proved has a score
+    PROBABILITY = "probability"
+    SHARE = "share"  # of a softmax over all candidates: it ranks, and is no probability
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The possible answers to one query with their scores: entities, or rows of the value table."""
+
+    ids: np.ndarray  # (candidates,) int, rising
+    scores: np.ndarray  # (candidates,) float32, above 0 and at most 1
+
+    def dense(self, size: int) -> np.ndarray:  # (size,) float32
+        """The score of every entity or row, 0 where it is not a candidate."""
+        scores = np.zeros(size, dtype=np.float32)
+        scores[self.ids] = self.scores
+        return scores
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The value of an attribute on an entity: what is stated, and what to expect where nothing is."""
+
+    stated: tuple[float, ...]
+    unit: str
+    has_it: float  # the probability that the entity has the attribute; 1 where it is stated
+    estimate: float  # the median
+    low: float
+    high: float
+    coverage: float  # the probability that the value lies between low and high
+
+
+class Model(ABC):
+    """What answers questions about a graph. One model may be asked from several threads at once."""
+
+    graph: KnowledgeGraph  # the facts that count as observed
+    name: str
+    calibration: ScoreMeaning
+    mode: ComparisonMode = ComparisonMode.COMPUTED  # how numbers are compared where the graph is asked what it proves
+    any_comparison = True  # or only the seven of the paper, and numbers that the graph holds
+
+    def why_not(self, query: Query) -> str | None:
+        """Why the model cannot answer a query, or None where it can."""
+        return None
+
+    @abstractmethod
+    def candidates(self, query: Query, proved: np.ndarray, pause: Pause | None = None) -> Candidates:
+        """The candidates for a query's answers with their scores; `proved` are the ids that the graph proves."""
+
+    @abstractmethod
+    def prove(self, query: Query, answers: Sequence[int], pause: Pause | None = None) -> list[Proof]:
+        """Why each of some ids is an answer, from one computation for all of them."""
+
+    def predict(self, entity: int, attribute: int, coverage: float) -> Prediction | None:
+        """The value of an attribute on an entity; None from a model that does not predict numbers."""
+        return None
+
+    def attribute_chances(self, entity: int) -> np.ndarray | None:  # (attributes,)
+        """How likely an entity has each attribute where it is not stated; None from a model that does not say."""
+        return None
+
+    def prepare(self, pause: Pause) -> None:
+        """Compute ahead what many questions need; a server calls this in the background."""
+        pause()
+
+    def limited(self, heads: int) -> Model:
+        """The same model with at most that much work in a step, for a server's time limits."""
+        return self
+
+
+class TrainedModel(Model):
+    """A model with weights: it scores all candidates of a batch of queries on its device."""
+
+    queries_at_once: int = 0  # that are ranked together; 0 leaves it to the evaluation
+
+    @abstractmethod
+    def scores(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, all candidates of the target's sort)
+        """A score of every candidate for each query of a batch; only their order counts."""
+
+
+class TrainingProgress:
+    """What a training reports about itself; the default prints nothing."""
+
+    def begin(self, step: int, steps: int) -> None:
+        """Training starts at a step."""
+
+    def report(self, step: int, loss: float, queries_per_second: float) -> None:
+        """The step reached, with the mean loss since the last report."""
+
+    def validated(self, step: int, mrr: float, best: bool) -> None:
+        """A validation is done."""
+
+    def stage(self, text: str) -> None:
+        """Work other than steps begins."""

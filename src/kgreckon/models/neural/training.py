@@ -1,0 +1,220 @@
+"""The training loop, written once for a CPU and a GPU: the host chooses the next type and launches, no more."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgreckon.benchmark import Benchmark, Split
+from kgreckon.errors import UserError
+from kgreckon.evaluation import EvaluationQueries, evaluate_scores
+from kgreckon.models.devices import float32_products
+from kgreckon.models.interface import TrainingProgress
+from kgreckon.models.interrupts import WholeSteps
+from kgreckon.models.neural.captured_steps import CapturedSteps, type_of_step
+from kgreckon.models.neural.device_queries import model_for, training_queries
+from kgreckon.models.neural.neural_settings import NeuralSettings
+from kgreckon.models.neural.query_model import QueryModel
+from kgreckon.models.run_files import BEST, LAST, RunFiles
+
+
+@dataclass
+class _Counters:
+    """Where a training stands."""
+
+    step: int = 0
+    best_mrr: float = -1.0
+    best_step: int = 0
+    since: int = 0  # steps since the last report
+    total: float = 0.0  # of their losses
+    told: int = -1  # the last step that was reported, validated and saved, where these were due
+
+    def __post_init__(self) -> None:
+        """Checkpoints of before tell of no step that is left half done."""
+        self.told = self.step if self.told < 0 else self.told
+
+
+class Training:
+    """One training, from its first step or its last checkpoint to its end."""
+
+    def __init__(
+        self,
+        files: RunFiles,
+        benchmark: Benchmark,
+        settings: NeuralSettings,
+        device: torch.device,
+        progress: TrainingProgress,
+    ) -> None:
+        self.files, self.benchmark, self.settings = files, benchmark, settings
+        self.device, self.progress = device, progress
+        self.precision = self.settings.precision
+        if self.precision == "auto":
+            self.precision = "tf32" if self.device.type == "cuda" else "float32"
+
+    def run_to_the_end(self) -> None:
+        """Take all steps that are left."""
+        devices = [self.device] if self.device.type == "cuda" else []
+        # Dropout draws from torch's own generators; they are given back as they were.
+        products = float32_products("highest" if self.precision == "float32" else "high")
+        with torch.random.fork_rng(devices), products:
+            torch.manual_seed(self.settings.seed)
+            self._run()
+
+    def _run(self) -> None:
+        settings = self.settings
+        queries = training_queries(self.benchmark, self.device)
+        per_type = settings.validation_queries
+        self.validation = EvaluationQueries.load(self.benchmark, Split.VALID, self.device, per_type)
+        generator = torch.Generator().manual_seed(settings.seed)
+        self.model = model_for(self.benchmark, self.settings, generator).to(self.device)
+        self.steps = CapturedSteps(self.model, queries, settings, self.precision == "bf16")
+        counters = _Counters()
+        if self.files.has(LAST):
+            tensors = self.files.tensors(LAST, self.device)
+            try:
+                counters = _Counters(**restore_state(self.model, self.steps.optimizer, tensors))
+            except (RuntimeError, KeyError, TypeError) as error:
+                raise UserError(f"{self.files.folder / LAST} does not fit the run's settings: {error}") from None
+        self.files.forget_after(counters.told)
+        self.steps.prepare()
+        shares = np.array([len(each) for each in queries], dtype=np.float64)
+        self._take_steps(counters, shares / shares.sum())
+
+    def _take_steps(self, counters: _Counters, shares: np.ndarray) -> None:
+        """Take the steps that are left; when it is interrupted, what stands is kept as a checkpoint."""
+        settings = self.settings
+        self.progress.begin(counters.step, settings.steps)
+        total = torch.tensor(counters.total, device=self.device)
+        self.clock = counters.step, perf_counter()  # since when steps are timed
+        writer = _event_writer(self.files.folder, counters.told)
+        with WholeSteps() as whole:
+            try:
+                while True:
+                    if counters.told < counters.step:
+                        self._tell(counters, total, shares, writer)
+                    if counters.step == settings.steps:
+                        break
+                    with whole.step():
+                        if settings.decay:
+                            self.steps.set_learning_rate(settings.rate_at(counters.step))
+                        self.model.train()
+                        total += self.steps.run(type_of_step(settings.seed, counters.step, shares))
+                        counters.step += 1
+                        counters.since += 1
+            except KeyboardInterrupt:
+                if counters.step and self._is_finite(total):
+                    self._save(counters, total)
+                raise
+        writer.close()
+
+    def _tell(self, counters: _Counters, total: Tensor, shares: np.ndarray, writer: Any) -> None:
+        """Report, validate and save after a step, where it is time to."""
+        settings, step = self.settings, counters.step
+        ends = step == settings.steps
+        reports = ends or step % settings.report_every == 0
+        validates = ends or (settings.validate_every > 0 and step % settings.validate_every == 0)
+        saves = ends or step % settings.checkpoint_every == 0
+        if (validates or saves) and not self._is_finite(total):
+            self._stop_at(step, shares)
+        if reports:
+            loss = float(total) / counters.since
+            if not math.isfinite(loss):
+                self._stop_at(step, shares)
+            begun, clock = self.clock
+            rate = (step - begun) * settings.batch_size / (perf_counter() - clock)
+            self.files.record({"step": step, "loss": loss, "queries_per_second": rate})
+            writer.add_scalar("loss", loss, step)
+            self.progress.report(step, loss, rate)
+        if validates:
+            self._validate(counters, writer)
+        counters.told = step
+        if reports:
+            total.zero_()
+            counters.since = 0
+        if saves:
+            self._save(counters, total)
+        if reports or validates:
+            self.clock = step, perf_counter()
+
+    def _save(self, counters: _Counters, total: Tensor) -> None:
+        """Write a checkpoint: everything that the next step depends on."""
+        counters.total = float(total)
+        self.files.save(LAST, state_tensors(self.model, self.steps.optimizer, vars(counters)))
+
+    def _validate(self, counters: _Counters, writer: Any) -> None:
+        evaluation = evaluate_scores(self.model.answer, self.validation)
+        mrr = evaluation.mean_mrr()
+        best = mrr > counters.best_mrr
+        if best:
+            self.files.save(BEST, {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()})
+            counters.best_mrr, counters.best_step = mrr, counters.step
+        self.files.record({"step": counters.step, "validation_mrr": mrr, "seconds": evaluation.seconds})
+        writer.add_scalar("validation MRR", mrr, counters.step)
+        self.progress.validated(counters.step, mrr, best)
+
+    def _is_finite(self, total: Tensor) -> bool:
+        """Whether the losses since the last report and all weights are numbers: nothing else is kept."""
+        return bool(total.isfinite()) and all(bool(weight.isfinite().all()) for weight in self.model.parameters())
+
+    def _stop_at(self, step: int, shares: np.ndarray) -> None:
+        """Name the type whose loss is not finite: the first among those since the last report."""
+        first = max(0, step - self.settings.report_every)
+        for taken in range(first, step):
+            place = type_of_step(self.settings.seed, taken, shares)
+            if not math.isfinite(float(self.steps._losses[place])):
+                queries = self.steps.queries[place]
+                raise UserError(
+                    f"the loss is not finite by step {step}, on queries of type {queries.type}, {queries.shape}: "
+                    f"lower the learning rate ({self.settings.learning_rate}); the last checkpoint is kept"
+                )
+        raise UserError(
+            f"the weights are not finite by step {step}: lower the learning rate; the last checkpoint is kept"
+        )
+
+
+def _event_writer(folder: Path, step: int) -> Any:
+    """TensorBoard's writer of events; those after the step, which a resumed run takes again, are forgotten."""
+    from torch.utils.tensorboard import SummaryWriter
+
+    return SummaryWriter(str(folder / "events"), purge_step=step + 1)
+
+
+def state_tensors(model: QueryModel, optimizer: torch.optim.Optimizer, progress: dict[str, Any]) -> dict[str, Tensor]:
+    """Everything that the next step depends on, as tensors: weights, moments, random states and counters."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    names: dict[Tensor, str] = {weight: name for name, weight in model.named_parameters()}
+    for weight, state in optimizer.state.items():
+        tensors |= {f"optimizer.{names[weight]}.{key}": value for key, value in state.items()}
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    text = json.dumps(progress).encode()
+    tensors["progress"] = torch.from_numpy(np.frombuffer(text, dtype=np.uint8).copy())
+    return tensors
+
+
+def restore_state(model: QueryModel, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> dict[str, Any]:
+    """Put everything back; returns the counters."""
+    weights = dict(model.named_parameters())
+    prefix = "model."
+    model.load_state_dict({k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)})
+    for key, tensor in tensors.items():
+        if key.startswith("optimizer."):
+            name, _, part = key.removeprefix("optimizer.").rpartition(".")
+            state = optimizer.state[weights[name]]
+            if part in state:
+                state[part].copy_(tensor)
+            else:
+                state[part] = tensor.to(weights[name].device if part != "step" else tensor.device)
+    torch.set_rng_state(tensors["random.cpu"].cpu())
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"].cpu())
+    return dict(json.loads(tensors["progress"].cpu().numpy().tobytes()))

@@ -1,0 +1,69 @@
+"""A trained reckoner behind the interface of all models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgreckon.models.interface import Candidates, Prediction, ScoreMeaning, TrainedModel
+from kgreckon.models.proofs import Proof
+from kgreckon.models.reckoner.explaining import explain_all
+from kgreckon.models.reckoner.fuzzy import Reckoner
+from kgreckon.models.reckoner.predicted import PredictedFacts
+from kgreckon.models.reckoner.predicting import predict
+from kgreckon.query import Batch, Pause, Query
+
+# Queries answered at once: a GPU wants many, a CPU's caches few.
+AT_ONCE = {"cuda": 512, "cpu": 16}
+_FEW_ATTRIBUTES = 16  # whose missing values are predicted ahead
+
+
+class ReckonerModel(TrainedModel):
+    """Exact logic over predicted facts: probabilities, numbers with intervals, and proofs."""
+
+    name = "reckoner"
+    calibration = ScoreMeaning.PROBABILITY
+
+    def __init__(self, reckoner: Reckoner, facts: PredictedFacts) -> None:
+        self.reckoner, self.facts = reckoner, facts
+        self.graph = facts.observed.graph
+        self.queries_at_once = AT_ONCE[facts.observed.device.type]
+
+    @torch.no_grad()
+    def candidates(self, query: Query, proved: np.ndarray, pause: Pause | None = None) -> Candidates:
+        """Everything that is possible, with its probability."""
+        scores = self.reckoner.answer(Batch.of([query], self.graph.values), pause)[0].float().cpu().numpy()
+        possible = np.flatnonzero(scores > 0)
+        return Candidates(possible, scores[possible])
+
+    def scores(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, candidates)
+        """The probability of every candidate."""
+        return self.reckoner.answer(batch)
+
+    def prove(self, query: Query, answers: Sequence[int], pause: Pause | None = None) -> list[Proof]:
+        """The facts of the most likely proof, each with its probability."""
+        return explain_all(self.reckoner, Batch.of([query], self.graph.values), answers, pause)
+
+    def predict(self, entity: int, attribute: int, coverage: float) -> Prediction:
+        """The value of an attribute on an entity, from everything but the value itself."""
+        return predict(self.facts, entity, attribute, coverage)
+
+    def attribute_chances(self, entity: int) -> np.ndarray:  # (attributes,)
+        """How likely the entity has each attribute."""
+        return self.facts.existences(entity).cpu().numpy()
+
+    def prepare(self, pause: Pause) -> None:
+        """Predict the missing values of all attributes, unless they are many."""
+        if len(self.graph.attributes) <= _FEW_ATTRIBUTES:
+            for attribute in range(len(self.graph.attributes)):
+                pause()
+                self.facts.missing(attribute)
+
+    def limited(self, heads: int) -> ReckonerModel:
+        """The same with predicted facts from no more heads than that, which bounds the cost of a second hop."""
+        inference = replace(self.reckoner.inference, heads=min(heads, self.reckoner.inference.heads))
+        return ReckonerModel(Reckoner(self.facts, inference), self.facts)

@@ -1,0 +1,367 @@
+"""The report: all results in tables and figures, beside the paper's own numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import mean
+from typing import Any
+
+from kgreckon.benchmark.datasets import PAPER_DATASETS
+from kgreckon.models.neural import ENCODINGS
+from kgreckon.query import GENERAL_TYPES
+from kgreckon.reproduce.layout import Block, Figure, Heading, Table, Text
+from kgreckon.reproduce.plan import ABLATED, COMPUTED
+from kgreckon.reproduce.reckoner_report import reckoner_blocks
+from kgreckon.reproduce.rows import (
+    Result,
+    benchmark_seed,
+    first_seeds,
+    is_reckoner,
+    mean_over_types,
+    name_of,
+    place_of,
+    settings_of,
+)
+from kgreckon.reproduce.training_report import sweep_blocks, sweep_overview, training_blocks
+
+HITS = ("mrr", "hits_at_1", "hits_at_3", "hits_at_10")
+_MOST_STEPS = 12  # of a learning curve, in its table
+_COLUMNS = ("", "MRR", "H@1", "H@3", "H@10", *GENERAL_TYPES, "mean")
+
+
+def report(results: Sequence[Result], made_by: str, sweeps: Sequence[dict[str, Any]] = ()) -> list[Block]:
+    """The whole report, graph by graph; `sweeps` holds settings compared on validation queries."""
+    blocks: list[Block] = [
+        Heading("Results", 1),
+        Text(
+            f"Made by `{made_by}` from the files in `results/`; each holds the settings, the learning\n"
+            "curve and all metrics of one run. Percent, realistic ties, the testing queries of the benchmark as\n"
+            "`kgreckon build` makes it. The paper split lines, repeats included, and so trained on a little more than\n"
+            "80 % of the distinct facts; our splits are of distinct facts, which is slightly harder. The same\n"
+            "command writes this as a page in HTML, with figures."
+        ),
+    ]
+    seeds = sorted({benchmark_seed(result) for result in results})
+    graphs, *others = (_by_graph(results, seed) for seed in seeds or [0])
+    again = dict(zip(seeds[1:], others, strict=True))
+    if len(graphs) > 1:
+        blocks += _overview(graphs)
+    for seed, other in again.items():
+        blocks += _on_another_benchmark(seed, other)
+    if len(graphs) > 1:
+        blocks += sweep_overview(sweeps)
+    for name, own in graphs.items():
+        blocks += _graph(name, own, {seed: other[name] for seed, other in again.items() if name in other})
+        blocks += sweep_blocks([each for each in sweeps if each["benchmark"] == name])
+    return blocks
+
+
+def _by_graph(results: Sequence[Result], seed: int) -> dict[str, list[Result]]:
+    """The results on the benchmarks with that seed, by their graph."""
+    graphs = {
+        name: [result for result in results if result["benchmark"] == name and benchmark_seed(result) == seed]
+        for name in PAPER_DATASETS
+    }
+    return {name: own for name, own in graphs.items() if own}
+
+
+def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
+    """One figure of each run on each graph, beside the paper's."""
+
+    def told(graph: str, result: Result, _: dict[str, Result]) -> str:
+        paper = _best_of_the_paper(graph)[1] if is_reckoner(result) else _paper_row(graph, result)
+        return f"{_mrr(result):.2f} ({paper[0]:.2f})"
+
+    text = "MRR of all queries for entities, and the paper's in brackets; for the reckoner that of the paper's best:"
+    return [Text(text), _at_a_glance(graphs, told), *_tally(graphs)]
+
+
+def _on_another_benchmark(seed: int, graphs: dict[str, list[Result]]) -> list[Block]:
+    """One figure of each run on benchmarks with other splits and queries, and what number reasoning gains there."""
+
+    def told(_: str, result: Result, others: dict[str, Result]) -> str:
+        baseline = _baseline_of(result, others)
+        return f"{_mrr(result):.2f}" + (f" ({_mrr(result) - _mrr(baseline):+.2f})" if baseline else "")
+
+    text = (
+        f"The same on benchmarks built with the seed {seed}, of other splits and other queries, and how far\n"
+        "number reasoning is ahead of its baseline there:"
+    )
+    return [Text(text), _at_a_glance(graphs, told), *_tally(graphs)]
+
+
+def _tally(graphs: dict[str, list[Result]]) -> list[Block]:
+    """How many rows of the paper's models are above the paper's, and above their baseline."""
+    over_paper, over_baseline = [], []
+    for graph, own in graphs.items():
+        rows = {name_of(result): result for result in first_seeds(own) if not is_reckoner(result)}
+        for result in rows.values():
+            over_paper.append(_mrr(result) - _paper_row(graph, result)[0])
+            if baseline := _baseline_of(result, rows):
+                over_baseline.append(_mrr(result) - _mrr(baseline))
+    told = [
+        f"{sum(margin > 0 for margin in margins)} of {len(margins)} {rows} above {reference}"
+        f" ({min(margins):+.2f} to {max(margins):+.2f})"
+        for margins, rows, reference in (
+            (over_paper, "rows", "the paper's"),
+            (over_baseline, "with number reasoning", "their baseline"),
+        )
+        if margins
+    ]
+    return [Text(f"{'; '.join(told)}.")] if told else []
+
+
+def _mrr(result: Result) -> float:
+    return float(result["entity_targets"]["all"]["mrr"])
+
+
+def _baseline_of(result: Result, others: dict[str, Result]) -> Result | None:
+    """The run of the same backbone with numbers as entities, for one with number reasoning."""
+    backbone, _, form = name_of(result).partition(", ")
+    return others.get(f"{backbone}, baseline") if form not in ("", "baseline") else None
+
+
+def _at_a_glance(graphs: dict[str, list[Result]], told: Callable[[str, Result, dict[str, Result]], str]) -> Table:
+    """What is told of each run, and of a graph's others beside it: a line for each model, a column for each graph."""
+    rows = {graph: {name_of(result): result for result in first_seeds(own)} for graph, own in graphs.items()}
+    models = {name: place_of(result) for own in rows.values() for name, result in own.items()}
+    return Table(
+        ("", *(PAPER_DATASETS[graph].title for graph in graphs)),
+        [
+            [model, *(told(graph, own[model], own) if model in own else "" for graph, own in rows.items())]
+            for model in sorted(models, key=models.__getitem__)
+        ],
+    )
+
+
+def _graph(name: str, results: list[Result], again: dict[int, list[Result]]) -> list[Block]:
+    """All about one graph; `again` holds the results on its benchmarks of other seeds."""
+    rows = sorted(first_seeds(results), key=place_of)
+    blocks: list[Block] = [Heading(PAPER_DATASETS[name].title), *(_rows(name, rows) if rows else ())]
+    for seed, others in again.items():
+        if anew := sorted(first_seeds(others), key=place_of):
+            blocks += [Text(f"Queries for entities on the benchmark with the seed {seed}:"), _entity_table(name, anew)]
+    blocks += [*_seeds(results), *_ablation(results), *training_blocks(name, rows)]
+    for result in filter(is_reckoner, rows):
+        blocks += reckoner_blocks(result)
+    return blocks
+
+
+def _rows(name: str, rows: list[Result]) -> list[Block]:
+    return [
+        Text("Queries for entities, as in the paper's tables:"),
+        _entity_table(name, rows),
+        Text(
+            "The mean is that of the eight types, each counted once; MRR is that of all queries. With the released\n"
+            f"code's optimistic ties no MRR of all queries is higher by more than {_most_by_ties(rows):.2f}."
+        ),
+        *_learning_curves(rows),
+        Text("Queries for entities that touch a number, and those that do not:"),
+        _touching_table(rows),
+        Text("Queries for numbers:"),
+        _number_table(rows),
+        *_by_unit(rows),
+        *_by_answers(rows),
+        Text("MRR of queries for entities, by specific type:"),
+        _by_specific_type(rows),
+    ]
+
+
+# ------------------------------------------------------------------------------------------------ beside the paper
+
+
+def _entity_table(name: str, results: list[Result]) -> Table:
+    rows: list[list[object]] = []
+    strong = set()
+    for result in results:
+        if is_reckoner(result):
+            title, paper = _best_of_the_paper(name)
+        else:
+            title, paper = f"{name_of(result)}: paper", _paper_row(name, result)
+        table = result["entity_targets"]
+        ours = _metrics(table["all"], {kind: table["by_type"][kind]["mrr"] for kind in GENERAL_TYPES})
+        strong.add(len(rows) + 1)
+        rows += [
+            [title, *(f"{cell:.2f}" for cell in paper)],
+            [f"{name_of(result)}: ours", *(f"{cell:.2f}" for cell in ours)],
+            ["difference", *(f"{ours - theirs:+.2f}" for ours, theirs in zip(ours, paper, strict=True))],
+        ]
+    return Table(_COLUMNS, rows, frozenset(strong))
+
+
+def _metrics(overall: dict[str, float], by_type: dict[str, float]) -> list[float]:
+    types = [by_type[kind] for kind in GENERAL_TYPES]
+    return [*(overall[metric] for metric in HITS), *types, mean(types)]
+
+
+def _paper_row(name: str, result: Result) -> list[float]:
+    settings = settings_of(result)
+    paper = PAPER_DATASETS[name].results[settings["model"], settings["encoding"]]
+    return _metrics(paper, paper["by_type"])
+
+
+def _best_of_the_paper(name: str) -> tuple[str, list[float]]:
+    """The paper's row with the best mean over the types."""
+    rows = {model: _metrics(row, row["by_type"]) for model, row in PAPER_DATASETS[name].results.items()}
+    best = max(rows, key=lambda model: rows[model][-1])
+    return f"the paper's best: {', '.join(best)}", rows[best]
+
+
+# ------------------------------------------------------------------------------------------------ a closer look
+
+
+def _most_by_ties(results: list[Result]) -> float:
+    """How much MRR the released code's rule gives at the most, in hundredths, rounded up."""
+    overall = [result["entity_targets"]["all"] for result in results]
+    return math.ceil(100 * max(metrics["optimistic_mrr"] - metrics["mrr"] for metrics in overall)) / 100
+
+
+def _learning_curves(results: list[Result]) -> list[Block]:
+    curves = {
+        name_of(result): {
+            line["step"]: line["validation_mrr"] for line in result["records"] if "validation_mrr" in line
+        }
+        for result in results
+        if not is_reckoner(result)
+    }
+    curves = {name: points for name, points in curves.items() if points}
+    if not curves:
+        return []
+    steps = sorted({step for points in curves.values() for step in points})
+    shown = steps[:: -len(steps) // _MOST_STEPS][::-1]  # the last is among them
+    rows = [
+        [name, *(f"{points[step]:.2f}" if step in points else "" for step in shown)] for name, points in curves.items()
+    ]
+    drawn = {name: list(points.items()) for name, points in curves.items()}
+    return [
+        Text("While they learned, MRR of some validation queries, by step:"),
+        Table(("", *(f"{step:,}" for step in shown)), rows),
+        Figure("Learning curves", "step", "MRR, some validation queries", drawn),
+    ]
+
+
+def _touching_table(results: list[Result]) -> Table:
+    rows = []
+    for result in results:
+        parts = (result["entity_targets"][part] for part in ("touching_numbers", "without_numbers"))
+        rows.append([name_of(result), *(f"{part['mrr']:.2f} ({part['queries']:,} queries)" for part in parts)])
+    return Table(("MRR", "touching a number", "without"), rows)
+
+
+def _number_table(results: list[Result]) -> Table:
+    rows = []
+    for result in results:
+        metrics = result["number_targets"]["all"]
+        rows.append([name_of(result), *(f"{metrics[metric]:.2f}" for metric in HITS), f"{metrics['queries']:,}"])
+    return Table(("", "MRR", "H@1", "H@3", "H@10", "queries"), rows)
+
+
+def _by_specific_type(results: list[Result]) -> Table:
+    tables = [result["entity_targets"]["by_specific_type"] for result in results]
+    queries = {kind: metrics["queries"] for table in tables for kind, metrics in table.items()}
+    rows = [
+        [f"`{kind}`", f"{count:,}", *(f"{table[kind]['mrr']:.2f}" if kind in table else "" for table in tables)]
+        for kind, count in queries.items()
+    ]
+    return Table(("", "queries", *map(name_of, results)), rows)
+
+
+def _by_unit(results: list[Result]) -> list[Block]:
+    found = {name_of(result): result["number_targets"].get("by_unit") or {} for result in results}
+    units = sorted({unit for table in found.values() for unit in table})
+    if not units:
+        return []
+    rows = [
+        [name, *(f"{table[unit]['mrr']:.2f}" if unit in table else "" for unit in units)]
+        for name, table in found.items()
+        if table
+    ]
+    curves = {name: [(unit, table[unit]["mrr"]) for unit in units if unit in table] for name, table in found.items()}
+    errors = {name_of(result): result["number_targets"]["absolute_error_of_the_best_value"] for result in results}
+    medians = [
+        [name, *(f"{table[unit]['median']:,.1f}" if unit in table else "" for unit in units)]
+        for name, table in errors.items()
+    ]
+    return [
+        Text("MRR of queries for numbers, by what is measured:"),
+        Table(("", *units), rows),
+        Figure("Queries for numbers, by unit", "", "MRR", {name: points for name, points in curves.items() if points}),
+        Text("How far the best value of that unit is from the nearest hard answer, the median over such queries:"),
+        Table(("", *units), medians),
+    ]
+
+
+def _by_answers(results: list[Result]) -> list[Block]:
+    found = {name_of(result): result.get("mrr_by_answers") or [] for result in results}
+    found = {name: bins for name, bins in found.items() if bins}
+    if not found:
+        return []
+    starts = sorted({(each["from"], each["to"]) for bins in found.values() for each in bins})
+    rows = []
+    for name, bins in found.items():
+        by_start = {(each["from"], each["to"]): each["mrr"] for each in bins}
+        rows.append([name, *(f"{by_start[bounds]:.2f}" if bounds in by_start else "" for bounds in starts)])
+    titles = [f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high in starts]
+    curves = {name: [(each["from"], each["mrr"]) for each in bins] for name, bins in found.items()}
+    return [
+        Text("MRR of queries for entities, by how many answers they have:"),
+        Table(("answers", *titles), rows),
+        Figure("MRR by the number of answers", "answers", "MRR", curves, log_x=True),
+    ]
+
+
+def _seeds(results: list[Result]) -> list[Block]:
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        if result.get("variant") is None:
+            groups.setdefault(name_of(result), []).append(result)
+    rows: list[list[object]] = []
+    for name, group in groups.items():
+        if len(group) < 2:
+            continue
+        figures = [
+            [result["entity_targets"]["all"]["mrr"] for result in group],
+            [mean_over_types(result) for result in group],
+        ]
+        cells = [f"{mean(each):.2f} ({min(each):.2f} to {max(each):.2f})" for each in figures]
+        rows.append([name, len(group), *cells])
+    if not rows:
+        return []
+    return [
+        Text("Several seeds: the mean, the least and the greatest."),
+        Table(("", "seeds", "MRR", "mean over types"), rows),
+    ]
+
+
+def _ablation(results: list[Result]) -> list[Block]:
+    changed = [result for result in results if result.get("variant")]
+    if not changed:
+        return []
+    wanted = [f"{ABLATED[0]}, {form}" for form in ENCODINGS]
+    whole = sorted((result for result in first_seeds(results) if name_of(result) in wanted), key=name_of)
+    rows = []
+    for result in (*whole, *changed):
+        entities = result["entity_targets"]
+        parts = (
+            entities["all"],
+            entities["touching_numbers"],
+            entities["without_numbers"],
+            result["number_targets"]["all"],
+        )
+        cells = (mean_over_types(result), *(part["mrr"] for part in parts))
+        rows.append([result.get("variant") or name_of(result), *(f"{cell:.2f}" for cell in cells)])
+    notes = f"One thing changed at a time in {' with '.join(ABLATED)} numbers:"
+    blocks: list[Block] = [
+        Heading("Ablation", 3),
+        Text(notes),
+        Table(("", "mean over types", "MRR", "touching a number", "without", "for a number"), rows),
+    ]
+    if any(result["variant"] == COMPUTED for result in changed):
+        blocks.append(
+            Text(
+                "With computed comparisons all pairs of values are compared, so that its benchmark has other\n"
+                "queries and more answers: its figures stand beside the others, not against them."
+            )
+        )
+    return blocks

@@ -1,0 +1,65 @@
+"""What a report asks of a result: whose it is, its seed, and what it reached."""
+
+from __future__ import annotations
+
+from statistics import mean
+from typing import Any
+
+from kgreckon.query import GENERAL_TYPES
+
+Result = dict[str, Any]  # as `result_files.result_of` gives it
+
+
+def is_reckoner(result: Result) -> bool:
+    """Whether it is a run of the reckoner, which has settings of its own."""
+    return "reckoner" in result["settings"]
+
+
+def settings_of(result: Result) -> dict[str, Any]:
+    """The run's settings by name; older results of neural models hold them in two parts."""
+    settings = result["settings"]
+    if "training" not in settings:
+        return dict(next(iter(settings.values())))
+    both = {**settings["model"], **settings["training"]}
+    return {"encoding" if name == "numbers" else name: value for name, value in both.items()}
+
+
+def name_of(result: Result) -> str:
+    """The model and its number encoding."""
+    settings = settings_of(result)
+    return "reckoner" if is_reckoner(result) else f"{settings['model']}, {settings['encoding']}"
+
+
+def made_on(result: Result) -> str:
+    """The device and the versions it was made with, as far as the run told them."""
+    versions = (("torch", "torch"), ("Python", "python"), ("kgreckon", "kgreckon"))
+    return ", ".join([result["device_name"], *(f"{name} {result[key]}" for name, key in versions if result.get(key))])
+
+
+def place_of(result: Result) -> tuple[bool, str]:
+    """By what rows are sorted: the reckoner comes last."""
+    return is_reckoner(result), name_of(result)
+
+
+def benchmark_seed(result: Result) -> int:
+    """The seed of the benchmark that it was trained and tested on."""
+    return int(result.get("benchmark_seed", 0))  # older results are all of the first
+
+
+def first_seeds(results: list[Result]) -> list[Result]:
+    """Of each model the run with the least seed, without those of the ablation."""
+    found: dict[str, Result] = {}
+    for result in sorted(results, key=_seed):
+        if result.get("variant") is None:
+            found.setdefault(name_of(result), result)
+    return list(found.values())
+
+
+def _seed(result: Result) -> int:
+    return int(settings_of(result)["seed"])
+
+
+def mean_over_types(result: Result) -> float:
+    """The mean MRR of the eight types of queries for entities."""
+    by_type = result["entity_targets"]["by_type"]
+    return mean(by_type[kind]["mrr"] for kind in GENERAL_TYPES)

@@ -1,0 +1,52 @@
+"""Evaluating a run on its benchmark's validation or testing queries."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from kgreckon.benchmark import Split
+from kgreckon.errors import UserError
+from kgreckon.evaluation import EvaluationQueries, EvaluationResult, evaluate_scores
+from kgreckon.files import replacing, write_json
+from kgreckon.models.devices import device_for, float32_products
+from kgreckon.runs.run_folder import Run
+
+
+def evaluate(
+    run: Run | str | Path,
+    split: Split | str = Split.TEST,
+    benchmark: Path | None = None,
+    device: str = "auto",
+    queries_per_type: int = 0,
+    advance: Callable[[int, int], None] = lambda count, total: None,
+) -> EvaluationResult:
+    """Evaluate a run's best weights on a split; the result is also written to the run folder, as JSON and CSV."""
+    run = run if isinstance(run, Run) else Run.open(run)
+    split = Split.of(split) if isinstance(split, str) else split
+    if queries_per_type < 0:
+        raise UserError("queries_per_type must not be negative")
+    if not os.access(run.folder, os.W_OK):  # before the work, not after it
+        raise UserError(f"{run.folder} cannot be written to, and its tables are kept there")
+    where = device_for(device)
+    queries = EvaluationQueries.load(run.benchmark(benchmark), split, where, queries_per_type)
+    with float32_products("high" if where.type == "cuda" else "highest"):
+        model = run.load(benchmark, device)
+        evaluation = evaluate_scores(model.scores, queries, advance, model.queries_at_once)
+    result = EvaluationResult.from_json(
+        evaluation.as_json() | {"queries_per_type": queries_per_type or None, "device": where.type}
+    )
+    name = f"{split.label}_metrics"
+    write_json(run.folder / f"{name}.json", result.as_json())
+    _write_csv(run.folder / f"{name}.csv", result)
+    return result
+
+
+def _write_csv(path: Path, result: EvaluationResult) -> None:
+    rows = result.records()
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else ["target"])
+        writer.writeheader()
+        writer.writerows(rows)

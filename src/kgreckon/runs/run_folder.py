@@ -1,0 +1,154 @@
+"""Run folders: settings, weights, checkpoints, metrics. Never pickle."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgreckon.benchmark import Benchmark, Split
+from kgreckon.benchmark.format import HEADER as BENCHMARK_HEADER
+from kgreckon.errors import UserError
+from kgreckon.exact import ComparisonMode
+from kgreckon.files import read_json, write_json
+from kgreckon.models.registry import ModelFamily, family_named
+from kgreckon.models.run_files import HEADER, RunFiles
+from kgreckon.models.settings import Settings
+
+if TYPE_CHECKING:
+    from kgreckon.evaluation import EvaluationResult
+    from kgreckon.models.interface import TrainedModel
+
+FORMAT = "kgreckon-run"
+VERSION = 1
+
+
+def is_run_folder(folder: str | Path) -> bool:
+    """Whether `folder` says that it is a run folder."""
+    return (Path(folder) / HEADER).is_file()
+
+
+def benchmark_hash(benchmark: Benchmark) -> str:
+    """The identity of a benchmark: its header, which holds the hash of the graph, the seed and the counts."""
+    return hashlib.blake2b((benchmark.folder / BENCHMARK_HEADER).read_bytes(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder, opened: a model that was trained, or is being trained, on a benchmark."""
+
+    folder: Path
+    header: dict[str, Any]
+    settings: Settings
+
+    @staticmethod
+    def create(folder: Path, benchmark: Benchmark, settings: Settings) -> Run:
+        """A new run folder; an existing one is left alone."""
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            remedy = f"; continue it with: kgreckon train --resume {folder}" if is_run_folder(folder) else ""
+            raise UserError(f"{folder} already exists{remedy}")
+        folder.mkdir(parents=True, exist_ok=True)
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "benchmark": str(benchmark.folder.resolve()),
+            "benchmark_hash": benchmark_hash(benchmark),
+            "benchmark_seed": benchmark.header.get("seed", 0),
+            "preset": benchmark.header.get("preset"),
+            "settings": settings_as_json(settings),
+        }
+        write_json(folder / HEADER, header)
+        return Run.open(folder)
+
+    @staticmethod
+    def open(folder: str | Path) -> Run:
+        """The run in `folder`."""
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise UserError(f"{folder}: no such folder")
+        if not is_run_folder(folder):
+            raise UserError(f"{folder} is not a run folder: it has no {HEADER}")
+        header = read_json(folder / HEADER)
+        if header.get("format") != FORMAT or header.get("version") != VERSION:
+            raise UserError(f"{folder / HEADER} is not the header of a run of version {VERSION}")
+        settings = header.get("settings")
+        whole = all(isinstance(header.get(key), str) for key in ("benchmark", "benchmark_hash"))
+        if not isinstance(settings, dict) or not whole:
+            raise UserError(f"{folder / HEADER} does not hold the settings of a run")
+        try:
+            return Run(folder, header, settings_from_json(settings))
+        except (UserError, KeyError, TypeError, AttributeError, ValueError) as error:
+            raise UserError(f"{folder / HEADER} does not hold the settings of a run: {error}") from None
+
+    @property
+    def files(self) -> RunFiles:
+        """Weights, checkpoints and metrics."""
+        return RunFiles(self.folder)
+
+    @property
+    def family(self) -> ModelFamily[Any]:
+        """The family of the run's model."""
+        return family_named(self.settings.family)
+
+    def benchmark(self, place: Path | None = None) -> Benchmark:
+        """The benchmark that the run was trained on, at its old place or where it is now."""
+        if place is None and not Path(self.header["benchmark"]).exists():
+            raise UserError(
+                f"{self.header['benchmark']}: no such folder; if the benchmark has moved, give --benchmark FOLDER"
+            )
+        benchmark = Benchmark.open(place or self.header["benchmark"])
+        if benchmark_hash(benchmark) != self.header["benchmark_hash"]:
+            raise UserError(f"{benchmark.folder} is not the benchmark that {self.folder} was trained on")
+        return benchmark
+
+    def load(
+        self,
+        benchmark: Path | None = None,
+        device: str = "auto",
+        known: Split = Split.TRAIN,
+        mode: ComparisonMode | None = None,
+    ) -> TrainedModel:
+        """The trained model with its best weights.
+
+        The facts of the graph of `known` are observed. Comparisons are those of the benchmark unless a mode is given.
+        """
+        from kgreckon.models.devices import device_for
+
+        opened = self.benchmark(benchmark)
+        return self.family.open(
+            self.files, opened, self.settings, device_for(device), known, opened.mode if mode is None else mode
+        )
+
+    def evaluate(
+        self,
+        split: Split | str = Split.TEST,
+        benchmark: Path | None = None,
+        device: str = "auto",
+        queries_per_type: int = 0,
+        advance: Callable[[int, int], None] = lambda count, total: None,
+    ) -> EvaluationResult:
+        """Rank all hard answers of a split's queries; the tables are also kept in the run folder."""
+        from kgreckon.runs.evaluate import evaluate
+
+        return evaluate(self, split, benchmark, device, queries_per_type, advance)
+
+    def best(self) -> dict[str, Any]:
+        """The step and the MRR of the best validation."""
+        validations = [line for line in self.files.records() if "validation_mrr" in line]
+        if not validations:
+            raise UserError(f"{self.folder} has not been validated yet")
+        best = max(validations, key=lambda line: float(line["validation_mrr"]))
+        return {"step": int(best["step"]), "validation_mrr": float(best["validation_mrr"])}
+
+
+def settings_as_json(settings: Settings) -> dict[str, Any]:
+    """The settings as a run folder holds them: under the name of the model's family."""
+    return {settings.family: settings.model_dump()}
+
+
+def settings_from_json(data: dict[str, Any]) -> Settings:
+    """The settings that a run folder holds; older ones of neural models have two parts, model and training."""
+    ((name, values),) = [("neural", data)] if "training" in data else data.items()
+    return family_named(name).settings.from_run(values)

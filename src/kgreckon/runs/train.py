@@ -1,0 +1,81 @@
+"""Training a model on a benchmark into a run folder, and continuing one that was stopped."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from kgreckon.benchmark import Benchmark, Split
+from kgreckon.files import held
+from kgreckon.models.interface import TrainingProgress
+from kgreckon.models.registry import choose_settings, family_named
+from kgreckon.models.run_files import HEADER
+from kgreckon.models.settings import Settings
+from kgreckon.runs.run_folder import Run
+from kgreckon.version import __version__
+
+
+def train(
+    benchmark: str | Path | Benchmark,
+    model: str = "query2particles",
+    *,
+    out: str | Path,
+    preset: str | None = None,
+    progress: TrainingProgress | None = None,
+    **settings: Any,
+) -> Run:
+    """Train a model on a benchmark into the new run folder `out`; see docs/training.md for the settings."""
+    return train_with(benchmark, out, choose_settings(model, preset, **settings), progress)
+
+
+def train_with(
+    benchmark: str | Path | Benchmark,
+    out: str | Path,
+    settings: Settings,
+    progress: TrainingProgress | None = None,
+) -> Run:
+    """Train with settings that are chosen already."""
+    from kgreckon.models.devices import device_for
+
+    opened = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
+    _check_built(opened)
+    family_named(settings.family).check(opened, settings, device_for(settings.device))  # before anything is written
+    return _run_to_the_end(Run.create(Path(out), opened, settings), opened, progress or TrainingProgress())
+
+
+def resume(folder: str | Path, benchmark: Path | None = None, progress: TrainingProgress | None = None) -> Run:
+    """Continue a run from its last checkpoint."""
+    from kgreckon.models.devices import device_for
+
+    run = Run.open(folder)
+    opened = run.benchmark(benchmark)
+    _check_built(opened)
+    run.family.check(opened, run.settings, device_for(run.settings.device))
+    return _run_to_the_end(run, opened, progress or TrainingProgress())
+
+
+def _check_built(benchmark: Benchmark) -> None:
+    """Raise a UserError where queries are not built yet."""
+    for split in (Split.TRAIN, Split.VALID):
+        for name in benchmark.types:
+            benchmark.check_complete(split, name)
+
+
+def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress) -> Run:
+    import torch
+
+    from kgreckon.models.devices import device_for, device_name
+
+    device, files = device_for(run.settings.device), run.files
+    with held(run.folder / HEADER, f"{run.folder} is being trained by another process"):
+        start = perf_counter()
+        try:
+            run.family.train(files, benchmark, run.settings, device, progress)
+        finally:  # the time of an interrupted run counts too
+            last = max((line["step"] for line in files.records()), default=0)
+            versions = {"torch": torch.__version__, "python": platform.python_version(), "kgreckon": __version__}
+            took = {"trained_seconds": perf_counter() - start, "device": device_name(device)}
+            files.record({"step": last, **took, **versions})
+    return run

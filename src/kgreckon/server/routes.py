@@ -1,0 +1,148 @@
+"""The routes of the JSON interface with the types of their requests and responses, and their OpenAPI description."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import TypeAdapter, create_model
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
+
+from kgreckon import __version__
+from kgreckon.query import Pause
+from kgreckon.server import schemas
+from kgreckon.server.limits import Limits
+from kgreckon.server.schemas import REFERENCE
+from kgreckon.server.service import Service
+from kgreckon.server.sparql_results import FORMATS
+
+Request = TypeVar("Request", bound=schemas.Schema)
+Answer = TypeVar("Answer", bound=schemas.Schema)
+
+
+@dataclass(frozen=True)
+class ApiRoute(Generic[Request, Answer]):
+    """An address of the interface: what it takes, what it gives, and what computes it."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    summary: str
+    request: type[Request]  # from the address for GET, from a JSON body for POST
+    response: type[Answer]
+    work: Callable[[Request, Pause], Answer]
+    waits: bool = True  # for its turn; what is at hand is answered at once
+
+
+def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
+    """All routes of the interface but its description."""
+    s = schemas
+    return (
+        ApiRoute("GET", "/api/info", "What this server answers.", s.NoParameters, s.Info, service.info, waits=False),
+        ApiRoute("GET", "/api/names", "Names that match a text.", s.NamesRequest, s.Names, service.search),
+        ApiRoute("GET", "/api/entity", "What is known of an entity.", s.EntityRequest, s.EntityDetails, service.entity),
+        ApiRoute("GET", "/api/places", "Points for a map.", s.NoParameters, s.PlaceList, service.all_places),
+        ApiRoute("POST", "/api/complete", "What can be added.", s.CompleteRequest, s.Completion, service.complete),
+        ApiRoute("POST", "/api/translate", "All notations.", s.TranslateRequest, s.Translation, service.translate),
+        ApiRoute("POST", "/api/ask", "The best answers to a query.", s.AskRequest, s.RankedAnswers, service.ask),
+        ApiRoute("POST", "/api/explain", "Why an answer is one.", s.ExplainRequest, s.Explanation, service.explain),
+    )
+
+
+def description(routes: Sequence[ApiRoute[Any, Any]], limits: Limits) -> dict[str, Any]:
+    """What can be asked at which address, and what comes back, in OpenAPI 3.1."""
+    types: list[tuple[str, Literal["validation", "serialization"], TypeAdapter[Any]]] = [
+        ("Tree", "validation", TypeAdapter(_tree())),
+        ("Query", "validation", TypeAdapter(schemas.QueryText | schemas.Tree)),
+        ("Error", "serialization", TypeAdapter(schemas.Error)),
+    ]
+    for route in routes:
+        types.append((route.path, "validation", TypeAdapter(route.request)))
+        types.append((route.path, "serialization", TypeAdapter(route.response)))
+    found, whole = TypeAdapter.json_schemas(types, ref_template=REFERENCE, schema_generator=_Schemas)
+    components = whole["$defs"] | {name: found[name, "validation"] for name in ("Tree", "Query")}
+    paths: dict[str, Any] = {"/api": {"get": _operation("This description.", {"type": "object"}, ())}}
+    for route in routes:
+        answer = found[route.path, "serialization"]
+        if route.method == "GET":
+            asked = components.pop(route.request.__name__, {})
+            inputs: dict[str, Any] = {"parameters": _parameters(asked)}
+            refusals: tuple[int, ...] = (400, 503) if route.waits else (400,)
+        else:
+            inputs = {"requestBody": _body({"application/json": found[route.path, "validation"]})}
+            refusals = (400, 408, 413, 415, 503)
+        paths[route.path] = {route.method.lower(): _operation(route.summary, answer, refusals) | inputs}
+    described = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "kgreckon",
+            "version": __version__,
+            "summary": "Ask a knowledge graph: what it proves, and what is likely.",
+        },
+        "paths": paths | {"/sparql": _sparql()},
+        "components": {"schemas": components},
+    }
+    # Where a limit is named its number stands.
+    text = re.sub(r'"limits\.(\w+)"', lambda name: str(getattr(limits, name[1])), json.dumps(described))
+    return json.loads(text)
+
+
+class _Schemas(GenerateJsonSchema):
+    """JSON schemas in which a data class has exactly its fields: whatever has a default is written too."""
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> dict[str, Any]:
+        found = super().dataclass_schema(schema)
+        return found | {"required": list(found["properties"]), "additionalProperties": False}
+
+
+def _tree() -> Any:
+    """The type of blocks: one of the kinds, each with its own fields."""
+    kinds = []
+    for op, fields in schemas.BLOCKS.items():
+        own = {name: kind if isinstance(kind, tuple) else (kind, ...) for name, kind in fields.items()}
+        name = f"{op.title().replace('_', '')}Block"
+        kinds.append(create_model(name, __base__=schemas.Schema, op=(Literal[op], ...), label=(str, ""), **own))
+    found = kinds[0]
+    for kind in kinds[1:]:
+        found |= kind
+    return found
+
+
+def _operation(summary: str, answer: dict[str, Any], refusals: Sequence[int]) -> dict[str, Any]:
+    responses = {"200": {"description": "The answer.", "content": {"application/json": {"schema": answer}}}}
+    for status in refusals:
+        refused = {"application/json": {"schema": {"$ref": REFERENCE.format(model="Error")}}}
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": refused}
+    if 503 in refusals:
+        responses["503"]["headers"] = {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}}
+    return {"summary": summary, "responses": responses}
+
+
+def _parameters(asked: dict[str, Any]) -> list[dict[str, Any]]:
+    required = asked.get("required", ())
+    fields = asked.get("properties", {}).items()
+    return [{"name": name, "in": "query", "required": name in required, "schema": kind} for name, kind in fields]
+
+
+def _body(content: dict[str, Any]) -> dict[str, Any]:
+    return {"required": True, "content": {kind: {"schema": schema} for kind, schema in content.items()}}
+
+
+def _sparql() -> dict[str, Any]:
+    query = {"type": "string", "maxLength": "limits.query_characters"}
+    form = {"type": "object", "properties": {"query": query}, "required": ["query"]}
+    asked = {"properties": {"query": query}, "required": ["query"]}
+    by_get = _operation("The SPARQL 1.1 protocol, by address.", {}, (400, 406, 503)) | {
+        "parameters": _parameters(asked)
+    }
+    bodies = {"application/sparql-query": query, "application/x-www-form-urlencoded": form}
+    by_post = _operation("The SPARQL 1.1 protocol, by body.", {}, (400, 406, 408, 413, 415, 503))
+    by_post["requestBody"] = _body(bodies)
+    for each in (by_get, by_post):
+        tables = {kind: {"schema": {} if "json" in kind else {"type": "string"}} for kind in FORMATS}
+        each["responses"]["200"]["content"] = tables
+    return {"get": by_get, "post": by_post}

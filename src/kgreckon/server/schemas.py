@@ -1,0 +1,312 @@
+"""The requests and responses of the JSON interface as types: they check what comes in and describe what goes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
+from pydantic import WithJsonSchema as Described
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from kgreckon.answers import Answer, Estimate, Only, Reason
+from kgreckon.models.interface import ScoreMeaning
+from kgreckon.query import SEVEN
+from kgreckon.server.limits import Limits
+
+REFERENCE = "#/components/schemas/{model}"
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """A bound that the server's limits set: the largest number, or the most characters of a text."""
+
+    limit: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.with_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        found = handler(schema)
+        return found | {"maxLength" if found["type"] == "string" else "maximum": f"limits.{self.limit}"}
+
+    def _check(self, value: str | int, info: ValidationInfo) -> str | int:
+        most = getattr(info.context, self.limit)
+        if (len(value) if isinstance(value, str) else value) > most:
+            unit = " characters" if isinstance(value, str) else ""
+            raise PydanticCustomError("at_most", "Input should be at most {most}", {"most": f"{most:,}{unit}"})
+        return value
+
+
+class Schema(BaseModel):
+    """A JSON object with these fields and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_serialization_defaults_required=True)
+
+
+Kind = Literal["entity", "relation", "attribute"]
+AnswerSort = Literal["entities", "numbers"]
+Count = Annotated[int, Field(ge=0)]
+Point = Annotated[tuple[float, float], Field(description="Latitude and longitude.")]
+# Blocks, which `kgreckon.query.blocks` reads and writes; BLOCKS describes them.
+Tree = Annotated[dict[str, Any], Described({"$ref": REFERENCE.format(model="Tree")})]
+# A text in the paper's notation or in SPARQL, or blocks: read by the service, which says what is wrong with it.
+AnyQuery = Annotated[Any, Described({"$ref": REFERENCE.format(model="Query")})]
+QueryText = Annotated[str, AtMost("query_characters")]
+
+BLOCKS: dict[str, dict[str, Any]] = {
+    "entity": {"name": str},
+    "number": {"value": float | str, "unit": (str | None, None)},
+    "follow": {"relation": str, "inverse": (bool, False), "phrase": (str | None, None), "of": Tree},
+    "value_of": {"attribute": str, "of": Tree},
+    "having_value": {"attribute": str, "of": Tree},
+    "compare": {"comparison": str, "of": Tree},
+    "and": {"parts": Annotated[list[Tree], Field(min_length=1)]},
+    "or": {"parts": Annotated[list[Tree], Field(min_length=1)]},
+    "not": {"of": Tree},
+}
+
+# ---------------------------------------------------------------------------------------------------------- requests
+
+
+class NoParameters(Schema):
+    """A request that says nothing more."""
+
+
+class NamesRequest(Schema):
+    """Which names are looked for."""
+
+    kind: Kind = "entity"
+    text: QueryText = ""
+    limit: Annotated[int, Field(ge=1), AtMost("names")] = 20
+
+
+class EntityRequest(Schema):
+    """Which entity is asked about."""
+
+    name: Annotated[QueryText, Field(min_length=1)]
+
+
+class TranslateRequest(Schema):
+    """A query to translate."""
+
+    query: AnyQuery
+
+
+class CompleteRequest(Schema):
+    """A query to complete; without one, everything."""
+
+    query: AnyQuery | None = None
+
+
+class AskRequest(Schema):
+    """A question."""
+
+    query: AnyQuery
+    limit: Annotated[int, Field(ge=1), AtMost("answers")] | None = None  # 20, or the LIMIT of SPARQL
+    explain: bool = False
+    only: Annotated[Only | None, Field(strict=False)] = None
+
+
+class ExplainRequest(Schema):
+    """An answer whose reason is asked for: the name of an entity, or a number."""
+
+    query: AnyQuery
+    answer: str | float
+    unit: str | None = None  # of a number, where the query can mean several
+
+
+# --------------------------------------------------------------------------------------------------------- responses
+
+
+class Error(Schema):
+    """Why a request is refused, in one line."""
+
+    error: str
+
+
+class ModelInfo(Schema):
+    """The model that answers, what its scores mean, and whether it knows more than the seven comparisons."""
+
+    name: str
+    calibration: ScoreMeaning
+    any_comparison: bool
+
+
+class GraphSizes(Schema):
+    """How large the graph is."""
+
+    entities: Count
+    relations: Count
+    attributes: Count
+    facts: Count
+    values: Count
+
+
+class ComparisonName(Schema):
+    """One of the paper's seven comparisons."""
+
+    name: Annotated[str, Field(json_schema_extra={"enum": list(SEVEN)})]
+    label: str
+
+
+class Example(Schema):
+    """A question to begin with."""
+
+    words: str
+    query: str
+
+
+class Info(Schema):
+    """What this server answers, and within which limits."""
+
+    version: str
+    model: ModelInfo
+    graph: GraphSizes
+    comparisons: tuple[ComparisonName, ...]
+    units: tuple[str, ...]
+    examples: list[Example]
+    has_map: bool
+    limits: Limits
+
+
+class EntityName(Schema):
+    """An entity, and perhaps some facts that tell it from others."""
+
+    name: str
+    label: str
+    detail: str | None = None
+
+
+class RelationName(Schema):
+    """A relation in one direction, and how many answers it leads on from, or how often it is stated."""
+
+    name: str
+    label: str
+    phrase: str | None
+    inverse: bool
+    count: Count | None = None
+    detail: str | None = None
+
+
+class AttributeName(Schema):
+    """An attribute, and how many answers have it, or the range of its values."""
+
+    name: str
+    label: str
+    units: list[str]
+    count: Count | None = None
+    detail: str | None = None
+
+
+class Names(Schema):
+    """Names that match a text."""
+
+    names: list[EntityName] | list[RelationName] | list[AttributeName]
+
+
+class Completion(Schema):
+    """What can be said of the exact answers to a query."""
+
+    sort: AnswerSort
+    units: list[str] = []
+    count: Count
+    relations: list[RelationName] = []
+    attributes: list[AttributeName]
+    comparisons: tuple[ComparisonName, ...] = ()
+
+
+class Translation(Schema):
+    """A query in every notation; null where SPARQL cannot say it."""
+
+    tree: Tree
+    paper: str
+    sparql: str | None
+    words: str
+    sort: AnswerSort
+    units: list[str]
+
+
+class Distribution(Schema):
+    """A histogram of values: with the range that the question allows or excludes, or with the answers' scores."""
+
+    attribute: str | None
+    label: str
+    unit: str
+    edges: list[float]
+    counts: list[Count]
+    log: bool
+    low: float | None = None
+    high: float | None = None
+    excluded: bool = False
+    answers: list[float] | None = None
+
+
+class RankedAnswers(Translation):
+    """The best answers to a query, the places of those that have one, an estimate of numbers, and histograms."""
+
+    type: str
+    specific_type: str
+    calibration: ScoreMeaning
+    observed: Count
+    answers: tuple[Answer, ...]
+    estimate: Estimate | None
+    limit: Count
+    places: dict[str, Point]
+    distributions: list[Distribution]
+    seconds: float
+
+
+class Explanation(Schema):
+    """Why an answer is one."""
+
+    reason: Reason
+
+
+class Fact(Schema):
+    """A fact of an entity, seen from it."""
+
+    relation: str
+    label: str
+    phrase: str | None
+    inverse: bool
+    entity: EntityName
+
+
+class StatedValue(Schema):
+    """A value that the graph states; the text is without the unit."""
+
+    attribute: str
+    label: str
+    value: float
+    unit: str
+    text: str
+
+
+class PredictedValue(Schema):
+    """A value that the graph does not state, with its interval and the probability that there is one."""
+
+    attribute: str
+    label: str
+    estimate: float
+    low: float
+    high: float
+    unit: str
+    chance: float
+
+
+class EntityDetails(Schema):
+    """What is known and likely of an entity."""
+
+    name: str
+    label: str
+    place: Point | None
+    facts: list[Fact]
+    values: list[StatedValue]
+    predicted: list[PredictedValue]
+
+
+class PlaceList(Schema):
+    """Points for a map."""
+
+    places: list[Point]

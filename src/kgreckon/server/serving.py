@@ -1,0 +1,129 @@
+"""Running the server."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import uvicorn
+
+from kgreckon.answers import Answerer
+from kgreckon.errors import UserError
+from kgreckon.server.application import application
+from kgreckon.server.connections import PunctualProtocol
+from kgreckon.server.gate import Gate
+from kgreckon.server.limits import Limits
+from kgreckon.server.service import Service
+
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+def open_service(place: str | Path, limits: Limits, benchmark: Path | None = None) -> Service:
+    """The service of a run folder, whose benchmark may have moved, or of a graph, which has exact answers only."""
+    answerer = Answerer.open(place, benchmark, "cpu")
+    return Service(Answerer(answerer.model.limited(limits.heads)), limits)
+
+
+def serve(
+    place: str | Path,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    limits: Limits | None = None,
+    hosts: Collection[str] = (),
+    cross_origin: bool = False,
+    open_page: bool = False,
+    started: Callable[[str], None] = lambda address: None,
+    benchmark: Path | None = None,
+) -> None:
+    """Answer requests until the process is told to stop.
+
+    On a loopback address only requests for this machine, or for one of `hosts`, are answered. `started` is told the
+    address once there is a socket to answer at.
+    """
+    limits = limits or Limits()
+    listening = _listen(host, port)
+    with listening:
+        service = open_service(place, limits, benchmark)
+        service.warm_up()
+        gate = Gate(limits, max(1, (os.cpu_count() or 1) // limits.at_once))
+        allowed = {*_LOOPBACK, *hosts} if _is_loopback(host) else set(hosts) or None
+        server = uvicorn.Server(config(application(service, gate, allowed, cross_origin), limits))
+        address = _address(listening)
+        started(address)
+        if open_page:
+            webbrowser.open(address)
+        with _in_background(service), suppress(KeyboardInterrupt):  # uvicorn ends in order, then passes the signal on
+            server.run(sockets=[listening])
+
+
+@contextmanager
+def _in_background(service: Service) -> Iterator[None]:
+    """Predict values while the first requests are answered; whoever needs one sooner computes it."""
+    ending = threading.Event()
+
+    def pause() -> None:
+        if ending.is_set():
+            raise KeyboardInterrupt
+
+    def predict() -> None:
+        with suppress(KeyboardInterrupt):
+            service.predict_values(pause)
+
+    thread = threading.Thread(target=predict, name="predicting")
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        thread.join()
+
+
+def config(app: object, limits: Limits) -> uvicorn.Config:
+    """Uvicorn's settings: bounded, quiet, and silent about what it is."""
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        http=type("Protocol", (PunctualProtocol,), {"most": limits.connections}),
+        ws="none",
+        log_level="error",  # a mistake of ours; those of clients are theirs to know
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=65_536,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=5,
+    )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        found = socket.create_server((host, port), family=family, backlog=1024)
+    except (OverflowError, UnicodeError):
+        raise UserError(f"{host}, port {port}, is no address: a port is a number from 0 to 65535") from None
+    except OSError as error:
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        remedy = "choose another port" if taken else "give an address of this machine"
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise UserError(f"cannot listen at {host}, port {port}: {reason}; {remedy}") from None
+    # Head and body of an answer are two packets; the second must not wait for the first to be acknowledged.
+    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return found
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"

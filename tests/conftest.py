@@ -3,6 +3,7 @@
 import gc
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -41,9 +42,10 @@ def data_folder() -> Path:
 def world(world_graph):
     """The service of World, with exact answers only."""
     from kgreckon.answers import Answerer
+    from kgreckon.models.exact_model import ExactModel
     from kgreckon.server import Limits, Service
 
-    return Service(Answerer.exact(world_graph), "exact", Limits())
+    return Service(Answerer(ExactModel(world_graph)), Limits())
 
 
 @pytest.fixture(scope="session")
@@ -59,12 +61,19 @@ def reckoner(tmp_path_factory):
     """The service of a small reckoner, which also infers."""
     from kgreckon.answers import Answerer
     from kgreckon.benchmark import BuildSettings, build
-    from kgreckon.runs import choose_settings, train
+    from kgreckon.runs import train
     from kgreckon.server import Limits, Service
     from random_graph import random_graph
 
     graph = random_graph()
     made = build(graph, tmp_path_factory.mktemp("served") / "b", BuildSettings.choose(graph, queries=60))
-    few = {"rank": 8, "epochs": 3, "batch_size": 64, "heads": 16, "validation_queries": 2, "device": "cpu"}
-    run = train(made, tmp_path_factory.mktemp("served") / "r", choose_settings({"model": "reckoner", **few}))
-    return Service(Answerer.open(run, device="cpu"), "reckoner", Limits())
+    few: dict[str, Any] = {
+        "rank": 8,
+        "epochs": 3,
+        "batch_size": 64,
+        "heads": 16,
+        "validation_queries": 2,
+        "device": "cpu",
+    }
+    run = train(made, "reckoner", out=tmp_path_factory.mktemp("served") / "r", **few)
+    return Service(Answerer.open(run.folder, device="cpu"), Limits())

@@ -3,6 +3,7 @@
 import math
 import re
 import shutil
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
@@ -11,7 +12,7 @@ import torch
 from kgreckon.benchmark import BuildSettings, build
 from kgreckon.exact import ask
 from kgreckon.query.paper import parse
-from kgreckon.runs import choose_settings, train
+from kgreckon.runs import train
 from kgreckon.server import Gate, Limits, application
 from kgreckon.server.serving import open_service
 from served import running
@@ -58,11 +59,18 @@ def graph(world_graph):
 def address(graph, tmp_path_factory):
     """Where a server answers for a run that was trained for seconds."""
     folder = tmp_path_factory.mktemp("page")
-    few = {"rank": 16, "epochs": 4, "batch_size": 256, "heads": 32, "validation_queries": 2, "device": "cpu"}
+    few: dict[str, Any] = {
+        "rank": 16,
+        "epochs": 4,
+        "batch_size": 256,
+        "heads": 32,
+        "validation_queries": 2,
+        "device": "cpu",
+    }
     benchmark = build(graph, folder / "benchmark", BuildSettings.choose(graph, queries=20))
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # matrices this small only wait for more
-    run = train(benchmark, folder / "run", choose_settings({"model": "reckoner", **few}))
+    run = train(benchmark, "reckoner", out=folder / "run", **few)
     torch.set_num_threads(threads)
     limits = Limits()
     service = open_service(run.folder, limits)

@@ -5,6 +5,8 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,14 +23,16 @@ from kgreckon.exact import ask
 from kgreckon.exact.semantics import ExactSemantics
 from kgreckon.graph import GraphBuilder
 from kgreckon.graph.literals import read_date
-from kgreckon.models import ExactModel
+from kgreckon.models.exact_model import ExactModel
+from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import GENERAL_TYPES, Batch, NumberSort, interpret, sort_of
 from kgreckon.query.paper import parse
-from kgreckon.runs import choose_settings, train
+from kgreckon.runs import train
 from kgreckon.server import Limits, Service, serve
 from kgreckon.server.catalogue import Catalogue, NameIndex
 from kgreckon.server.distributions import Interval, distributions, interval
 from kgreckon.server.gate import TimeLimitError, deadline
+from kgreckon.server.schemas import AskRequest, EntityRequest, ModelInfo
 from kgreckon.server.serving import open_service
 from served import IN_JAPAN, NORTH, POPULATIONS, client_of, no_pause
 from small_world import small_world
@@ -201,11 +205,14 @@ class TestNames:
         assert {value["attribute"] for value in japan["values"]} >= {"population", "area"}
         assert japan["predicted"] == []  # an exact answerer predicts nothing
         graph = reckoner.graph
-        predicted = [reckoner.entity(graph.vocabulary.entity_name(place)) for place in range(len(graph.entities))]
-        assert any(each["predicted"] for each in predicted)
+        predicted = [
+            reckoner.entity(EntityRequest.model_construct(name=graph.vocabulary.entity_name(place)), no_pause)
+            for place in range(len(graph.entities))
+        ]
+        assert any(each.predicted for each in predicted)
         for each in predicted:
-            stated = {value["attribute"] for value in each["values"]}
-            assert not stated & {guess["attribute"] for guess in each["predicted"]}
+            stated = {value.attribute for value in each.values}
+            assert not stated & {guess.attribute for guess in each.predicted}
 
 
 class TestDistributions:
@@ -216,8 +223,8 @@ class TestDistributions:
         query = data.draw(queries(graph))
         answerer = Answerer(ExactModel(graph))
         for each in distributions(Catalogue(graph), answerer.rank(query), no_pause):
-            assert sorted(each["edges"]) == each["edges"] and len(each["counts"]) == len(each["edges"]) - 1
-            assert each["answers"] is None or len(each["answers"]) == len(each["counts"])
+            assert sorted(each.edges) == each.edges and len(each.counts) == len(each.edges) - 1
+            assert each.answers is None or len(each.answers) == len(each.counts)
 
     @settings(max_examples=150)
     @given(st.data())
@@ -250,8 +257,8 @@ class TestDistributions:
             builder.add_value(name, "dose", 500.0, "mg")
         service = Service(Answerer(ExactModel(builder.build())), Limits())
         query = "(rap,(dose),(np,(GreaterThan),(nv,(100 mg))))"
-        (found,) = service.ask(query, 5, False, no_pause)["distributions"]
-        assert found["edges"] == [250.0, 750.0] and found["counts"] == [2]
+        (found,) = service.ask(AskRequest.model_construct(query=query), no_pause).distributions
+        assert found.edges == [250.0, 750.0] and found.counts == [2]
 
     def test_bins_of_numbers_whose_difference_is_too_large_for_one(self):
         builder = GraphBuilder()
@@ -259,16 +266,16 @@ class TestDistributions:
             builder.add_value(name, "size", size)
         service = Service(Answerer(ExactModel(builder.build())), Limits())
         query = "(rap,(size),(np,(GreaterThan),(nv,(1))))"
-        (found,) = service.ask(query, 5, False, no_pause)["distributions"]
-        assert np.isfinite(found["edges"]).all() and np.all(np.diff(np.array(found["edges"]) / 4) >= 0)
-        assert sum(found["counts"]) == 3
+        (found,) = service.ask(AskRequest.model_construct(query=query), no_pause).distributions
+        assert np.isfinite(found.edges).all() and np.all(np.diff(np.array(found.edges) / 4) >= 0)
+        assert sum(found.counts) == 3
 
     def test_a_date_among_the_answers_is_written_as_one(self):
         builder = GraphBuilder()
         builder.add_value("Ada", "born", read_date("1815-12-10"), "date")
         service = Service(Answerer(ExactModel(builder.build())), Limits())
-        (answer,) = service.ask("(ap,(born),(e,(Ada)))", 5, False, no_pause)["answers"]
-        assert answer["text"] == "1815-12-10" and answer["unit"] == "date"
+        (answer,) = service.ask(AskRequest.model_construct(query="(ap,(born),(e,(Ada)))"), no_pause).answers
+        assert answer.text == "1815-12-10" and answer.unit == "date"
 
     def test_what_is_denied_is_left_out(self, client):
         below = "(rap,(population),(np,(SmallerThan),(nv,(1000000 persons))))"
@@ -289,17 +296,22 @@ class TestDistributions:
 class TestServing:
     def test_the_command_serves_until_it_is_interrupted(self):
         command = [sys.executable, "-m", "kgreckon", "serve", "world", "--port", "0"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with (
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+            ExitStack() as failed,
+        ):
+            failed.callback(process.kill)
             assert process.stdout and process.stderr
             address = process.stdout.readline().strip()
             host, port = address.removeprefix("http://").rstrip("/").split(":")
             with socket.create_connection((host, int(port)), timeout=30) as client:
                 client.sendall(b"GET /api/info HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 received = b"".join(iter(lambda: client.recv(65536), b""))
-            assert received.startswith(b"HTTP/1.1 200") and b'"calibration": "certain"' in received
+            assert received.startswith(b"HTTP/1.1 200") and b'"calibration":"certain"' in received
             assert b"server:" not in received.lower()
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == 0
+            failed.pop_all()
             assert "Traceback" not in process.stderr.read()
 
     def test_what_is_done_before_and_beside_the_first_requests(self, reckoner):
@@ -329,12 +341,12 @@ def test_a_neural_run_is_served_with_examples_that_it_can_answer(world_graph, tm
     graph = small_world(world_graph, "Japan", "Switzerland")
     types = {name: GENERAL_TYPES[name] for name in ("1p", "2i")}
     made = build(graph, tmp_path / "b", BuildSettings.choose(graph, types=types, queries=20))
-    few = {"dimension": 8, "steps": 2, "batch_size": 16, "validation_queries": 2, "device": "cpu"}
-    train(made, tmp_path / "r", choose_settings({"model": "gqe", "numbers": "dice", **few}))
+    few: dict[str, Any] = {"dimension": 8, "steps": 2, "batch_size": 16, "validation_queries": 2, "device": "cpu"}
+    train(made, "gqe", out=tmp_path / "r", encoding="dice", **few)
     service = open_service(tmp_path / "r", Limits())
     service.warm_up()
-    assert service.info["model"] == {"name": "gqe-dice", "calibration": "share", "any_comparison": False}
-    texts = [example["query"] for example in service.info["examples"]]
+    assert service.about.model == ModelInfo(name="gqe-dice", calibration=ScoreMeaning.SHARE, any_comparison=False)
+    texts = [example.query for example in service.about.examples]
     assert NORTH in texts and not any("<=" in text or "nv" in text for text in texts)
     each = client_of(service)
     for text in texts:

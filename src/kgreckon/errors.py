@@ -6,6 +6,10 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 # Looking for the nearest name compares strings one by one; past this many names only a prefix of them is compared.
 _NAMES_COMPARED = 100_000
@@ -63,3 +67,35 @@ def unknown_name(kind: str, name: str, candidates: Iterable[str]) -> UserError:
     """The error that says `name` is no such thing and proposes the nearest names, or all where they are few."""
     known = list(candidates)
     return UnknownNameError(kind, name, lambda: known, known)
+
+
+def first_problem(error: ValidationError) -> str:
+    """What is wrong with the first bad field of some data, in one sentence that names it and what it may be."""
+    problem = error.errors(include_url=False)[0]
+    name, bounds, given = str(problem["loc"][0]), problem.get("ctx", {}), problem.get("input")
+    match problem["type"]:
+        case "missing":
+            return f"{name!r} is missing"
+        case "literal_error" | "enum":
+            choices = str(bounds["expected"]).replace(" or ", ", ").replace("'", "")
+            return f"{name} cannot be {given!r:.80}: choose {choices}"
+        case "greater_than_equal":
+            return f"{name} must be at least {bounds['ge']}"
+        case "greater_than":
+            return f"{name} must be above {bounds['gt']}"
+        case "less_than_equal":
+            return f"{name} must be at most {bounds['le']}"
+        case "less_than":
+            return f"{name} must be below {bounds['lt']}"
+        case "value_error":
+            return str(bounds["error"])
+        case "at_most":  # a bound of the server, see schemas.AtMost
+            return f"{name} must be at most {bounds['most']}"
+    expected = {
+        "int": "a whole number",
+        "bool": "true or false",
+        "float": "a finite number",
+        "finite": "a finite number",
+    }
+    wanted = [text for start, text in expected.items() if problem["type"].startswith(start)]
+    return f"{name} must be {wanted[0]}, not {given!r:.80}" if wanted else f"{name}: {problem['msg']}"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kgreckon.errors import UserError, unknown_name
+from kgreckon.errors import UserError, first_problem, unknown_name
 
 Device = Annotated[
     Literal["auto", "cpu", "cuda"], Field(description="Where to compute; `auto` takes a GPU where there is one.")
@@ -39,7 +39,7 @@ class Settings(BaseModel):
         try:
             return cls(**{name: _whole(value) if name in whole else value for name, value in values.items()})
         except ValidationError as error:
-            raise UserError(_message(error)) from None
+            raise UserError(first_problem(error)) from None
 
     @classmethod
     def from_run(cls, values: Mapping[str, Any]) -> Self:
@@ -108,32 +108,3 @@ def _whole(value: Any) -> Any:
     except ValueError:
         return value
     return int(number) if number.is_integer() else value
-
-
-def _message(error: ValidationError) -> str:
-    """The first problem in one sentence that names the setting and what it may be."""
-    problem = error.errors(include_url=False)[0]
-    name, bounds, given = ".".join(map(str, problem["loc"])), problem.get("ctx", {}), problem.get("input")
-    match problem["type"]:
-        case "literal_error":
-            choices = str(bounds["expected"]).replace(" or ", ", ").replace("'", "")
-            return f"{name} cannot be {given!r}: choose {choices}"
-        case "greater_than_equal":
-            return f"{name} must be at least {bounds['ge']}"
-        case "greater_than":
-            return f"{name} must be above {bounds['gt']}"
-        case "less_than_equal":
-            return f"{name} must be at most {bounds['le']}"
-        case "less_than":
-            return f"{name} must be below {bounds['lt']}"
-        case "value_error":
-            return str(bounds["error"])
-        case kind:
-            expected = {
-                "int": "a whole number",
-                "bool": "true or false",
-                "float": "a finite number",
-                "finite": "a finite number",
-            }
-            wanted = next((text for word, text in expected.items() if kind.startswith(word)), "something else")
-            return f"{name} must be {wanted}, not {given!r}"

@@ -89,8 +89,8 @@ class _Endpoints:
     def routes(self) -> list[Route]:
         sparql = ["GET", "POST", "OPTIONS"] if self.cross_origin else ["GET", "POST"]
         return [
-            Route("/", lambda request: self.page(request, INDEX)),
-            Route("/page/{name}", lambda request: self.page(request, request.path_params["name"])),
+            Route("/", self.page),
+            Route("/page/{name}", self.page),
             Route("/api", lambda request: _json(self.description)),
             *(Route(each.path, partial(self.answer, each), methods=[each.method]) for each in self.api),
             Route("/sparql", self.sparql, methods=sparql),
@@ -112,9 +112,9 @@ class _Endpoints:
 
         return await self.gate.run(work, left)
 
-    async def page(self, request: Request, name: str) -> Response:
-        """A file of the page."""
-        file = self.files.get(name)
+    async def page(self, request: Request) -> Response:
+        """A file of the page: the page itself where none is named."""
+        file = self.files.get(request.path_params.get("name", INDEX))
         if file is None:
             raise HTTPException(404)
         headers = {"ETag": file.tag, "Cache-Control": "no-cache"}

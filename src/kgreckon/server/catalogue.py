@@ -59,9 +59,16 @@ class Catalogue:
 
     def search(self, kind: Kind, text: str, limit: int) -> Names:
         """The names of one kind that match a text."""
-        order, index = {"entity": self._entities, "relation": self._relations, "attribute": self._attributes}[kind]
-        described = {"entity": self.entity, "relation": self.relation, "attribute": self.attribute}[kind]
-        return Names(names=[described(int(order[place])) for place in index.find(text, limit)])
+        match kind:
+            case "entity":
+                order, index = self._entities
+                return Names(names=[self.entity(int(order[place])) for place in index.find(text, limit)])
+            case "relation":
+                order, index = self._relations
+                return Names(names=[self.relation(int(order[place])) for place in index.find(text, limit)])
+            case "attribute":
+                order, index = self._attributes
+                return Names(names=[self.attribute(int(order[place])) for place in index.find(text, limit)])
 
     def entity(self, entity: int) -> EntityName:
         """An entity's names, and some facts that tell it from others."""

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 from starlette.requests import ClientDisconnect, Request
 
+from kgreckon.errors import first_problem
 from kgreckon.server.limits import Limits
 from kgreckon.server.schemas import Schema
 
@@ -85,18 +86,14 @@ async def read_request(request: Request, kind: type[Asked], limits: Limits) -> A
 
 def _checked(kind: type[Asked], data: dict[str, Any], limits: Limits, what: str) -> Asked:
     """The data as its type; fields of JSON are strict, while a parameter writes a number as text."""
+    unknown = [name for name in data if name not in kind.model_fields]
+    if unknown:
+        known = ", ".join(kind.model_fields) or "none"
+        raise HttpError(400, f"unknown {what} {unknown[0][:60]!r}: use {known}")
     try:
         return kind.model_validate(data, strict=what == "field", context=limits)
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_input=False)
-    name = str(problems[0]["loc"][0])
-    match problems[0]["type"]:
-        case "missing":
-            raise HttpError(400, f"the {what} {name!r} is missing")
-        case "extra_forbidden":
-            raise HttpError(400, f"unknown {what} {name[:60]!r}: use {', '.join(kind.model_fields) or 'none'}")
-    wanted = dict.fromkeys(each["msg"].removeprefix("Input should be ") for each in problems if each["loc"][0] == name)
-    raise HttpError(400, f"{name!r} must be {' or '.join(wanted)}")
+        raise HttpError(400, f"the {what} {first_problem(error)}") from None
 
 
 def text_of(body: bytes) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, Union
 
 from pydantic import TypeAdapter, create_model
 from pydantic.json_schema import GenerateJsonSchema
@@ -17,7 +17,7 @@ from kgreckon import __version__
 from kgreckon.query import Pause
 from kgreckon.server import schemas
 from kgreckon.server.limits import Limits
-from kgreckon.server.schemas import REFERENCE
+from kgreckon.server.schemas import COMPONENT, REFERENCE
 from kgreckon.server.service import Service
 from kgreckon.server.sparql_results import FORMATS
 
@@ -86,8 +86,9 @@ def description(routes: Sequence[ApiRoute[Any, Any]], limits: Limits) -> dict[st
         "paths": paths | {"/sparql": _sparql()},
         "components": {"schemas": components},
     }
-    # Where a limit is named its number stands.
+    # A limit's name becomes its number, a component's name a reference to it.
     text = re.sub(r'"limits\.(\w+)"', lambda name: str(getattr(limits, name[1])), json.dumps(described))
+    text = re.sub(rf'"{COMPONENT}": "(\w+)"', lambda name: f'"$ref": "{REFERENCE.format(model=name[1])}"', text)
     return json.loads(text)
 
 
@@ -101,15 +102,13 @@ class _Schemas(GenerateJsonSchema):
 
 def _tree() -> Any:
     """The type of blocks: one of the kinds, each with its own fields."""
-    kinds = []
+    kinds: list[Any] = []
     for op, fields in schemas.BLOCKS.items():
-        own = {name: kind if isinstance(kind, tuple) else (kind, ...) for name, kind in fields.items()}
+        own: dict[str, Any] = {"op": (Literal[op], ...), "label": (str, "")}
+        own |= {name: kind if isinstance(kind, tuple) else (kind, ...) for name, kind in fields.items()}
         name = f"{op.title().replace('_', '')}Block"
-        kinds.append(create_model(name, __base__=schemas.Schema, op=(Literal[op], ...), label=(str, ""), **own))
-    found = kinds[0]
-    for kind in kinds[1:]:
-        found |= kind
-    return found
+        kinds.append(create_model(name, __base__=schemas.Schema, **own))
+    return Union[*kinds]
 
 
 def _operation(summary: str, answer: dict[str, Any], refusals: Sequence[int]) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from kgreckon.query import SEVEN
 from kgreckon.server.limits import Limits
 
 REFERENCE = "#/components/schemas/{model}"
+# The key of a reference to a schema that only the description adds; pydantic resolves any `$ref` itself.
+COMPONENT = "component"
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,9 @@ AnswerSort = Literal["entities", "numbers"]
 Count = Annotated[int, Field(ge=0)]
 Point = Annotated[tuple[float, float], Field(description="Latitude and longitude.")]
 # Blocks, which `kgreckon.query.blocks` reads and writes; BLOCKS describes them.
-Tree = Annotated[dict[str, Any], Described({"$ref": REFERENCE.format(model="Tree")})]
+Tree = Annotated[dict[str, Any], Described({COMPONENT: "Tree"})]
 # A text in the paper's notation or in SPARQL, or blocks: read by the service, which says what is wrong with it.
-AnyQuery = Annotated[Any, Described({"$ref": REFERENCE.format(model="Query")})]
+AnyQuery = Annotated[Any, Described({COMPONENT: "Query"})]
 QueryText = Annotated[str, AtMost("query_characters")]
 
 BLOCKS: dict[str, dict[str, Any]] = {

@@ -112,6 +112,12 @@ class TestQuestions:
             reason = reckoner.answerer.explain(text, each["name"]).as_json()
             assert each["reason"] == json.loads(json.dumps(reason))
 
+    def test_only_what_is_proved_or_only_what_is_inferred(self, reckoner):
+        for only in ("observed", "inferred"):
+            asked = {"query": "(rp,(r0),(e,(e1)))", "limit": 30, "only": only}
+            found = client_of(reckoner).post("/api/ask", json=asked).json()
+            assert {each["observed"] for each in found["answers"]} == {only == "observed"}
+
     def test_a_number_has_an_estimate_and_the_answers_spread(self, reckoner):
         found = client_of(reckoner).post("/api/ask", json={"query": "(ap,(height),(rp,(r0),(e,(e1))))"}).json()
         assert found["sort"] == "numbers" and found["units"] == ["metres"]

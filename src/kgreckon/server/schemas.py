@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic import WithJsonSchema as Described
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from kgreckon.answers import Answer, Estimate, Only, Reason
+from kgreckon.answers import Answer, Estimate, Reason
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import SEVEN
 from kgreckon.server.limits import Limits
@@ -107,7 +107,7 @@ class AskRequest(Schema):
     query: AnyQuery
     limit: Annotated[int, Field(ge=1), AtMost("answers")] | None = None  # 20, or the LIMIT of SPARQL
     explain: bool = False
-    only: Annotated[Only | None, Field(strict=False)] = None
+    only: Literal["observed", "inferred"] | None = None
 
 
 class ExplainRequest(Schema):

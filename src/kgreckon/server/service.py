@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from kgreckon import __version__
-from kgreckon.answers import COVERAGE, Answerer
+from kgreckon.answers import COVERAGE, Answerer, Only
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.query import SEVEN, EntitySort, Number, NumberSort, Pause, Query, blocks, sentence, sort_of
@@ -117,9 +117,10 @@ class Service:
         start = self.clock()
         query, own_limit = self.read(request.query)
         limit = min(answers_wanted(request.limit, own_limit), self.limits.answers)
-        ranking = self.answerer.rank(query, pause, request.only)
+        only = None if request.only is None else Only(request.only)
+        ranking = self.answerer.rank(query, pause, only)
         pause()
-        found = self.answerer.best(ranking, limit, request.only, request.explain, self.limits.reasons, pause)
+        found = self.answerer.best(ranking, limit, only, request.explain, self.limits.reasons, pause)
         entities = [answer.name for answer in found if answer.value is None]
         places = {name: self.places.of(self.names.entity_id(name)) for name in entities}
         return schemas.RankedAnswers(

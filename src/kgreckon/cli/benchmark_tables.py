@@ -115,14 +115,15 @@ class BuildBar(BuildProgress):
         self._task = bars.TaskID(0)
 
     def __enter__(self) -> BuildBar:
-        self._bars.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._bars.stop()
+        if self._bars.tasks:  # else an error is all there is to show
+            self._bars.stop()
 
     def start(self, split: Split, name: str, wanted: int | None) -> None:
         """A new bar."""
+        self._bars.start()
         self._task = self._bars.add_task(f"{split.label} {name}", total=wanted, rate="")
 
     def advance(self, found: int) -> None:

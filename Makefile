@@ -10,7 +10,7 @@ demo: setup
 
 # Files side by side, each process with one thread: on two cores half the time of one process with both.
 test: check
-	OMP_NUM_THREADS=1 $(RUN)python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	OMP_NUM_THREADS=1 $(RUN)python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --cov
 
 check: setup
 	$(RUN)ruff check .

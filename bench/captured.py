@@ -43,7 +43,7 @@ class CapturedAnswers:
     @torch.no_grad()
     def _capture(self, shape: Shape, ids: Tensor) -> _Captured:
         kept = ids[:1].repeat(self.size, 1)  # any valid ids will do
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             self.model.answer(Batch(shape, kept))

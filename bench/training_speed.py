@@ -94,7 +94,7 @@ def stages(model: QueryModel, queries: DeviceQueries, settings: NeuralSettings) 
     names = ("draw", "encode", "score and loss", "backward", "optimizer")
     total = dict.fromkeys(names, 0.0)
     for round_ in range(12):
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(6)]  # type: ignore[no-untyped-call]
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(6)]
         optimizer.zero_grad(set_to_none=True)
         events[0].record()
         batch, positives = queries.draw(settings.batch_size, settings.answers)
@@ -102,9 +102,9 @@ def stages(model: QueryModel, queries: DeviceQueries, settings: NeuralSettings) 
         state = model.encode(batch)
         events[2].record()
         scores = model.scores(state, batch.shape.denotes_numbers)
-        loss = smoothed_cross_entropy(scores, positives, smoothing=0.1)
+        loss = smoothed_cross_entropy(scores, positives, 0.1)
         events[3].record()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         events[4].record()
         optimizer.step()
         events[5].record()

@@ -15,7 +15,7 @@ from kgreckon.errors import UserError
 @app.command()
 def train(
     benchmark: Annotated[Path | None, typer.Argument(help="The benchmark folder to learn from.")] = None,
-    model: Annotated[str | None, typer.Option(help="gqe, query2box, query2particles or reckoner.")] = None,
+    model: Annotated[str | None, typer.Option(help="reckoner (the default), gqe, query2box or query2particles.")] = None,
     encoding: Annotated[
         str | None, typer.Option(help="Numbers of a neural model: baseline, dice or sinusoidal.")
     ] = None,
@@ -60,7 +60,7 @@ def train(
                     **parse_assignments(set_ or ()),
                     **{key: text for key, text in named.items() if text is not None},
                 }
-                chosen = {"model": "query2particles", **given}
+                chosen = {"model": "reckoner", **given}
                 settings = choose_settings(chosen.pop("model"), preset, **chosen)
                 for remark in remarks_on(settings, given):
                     notes().print(remark, soft_wrap=True)

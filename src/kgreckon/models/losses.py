@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -35,6 +36,5 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         return probabilities.mul_(gradient / queries), None, None
 
 
-def smoothed_cross_entropy(scores: Tensor, positives: Tensor, smoothing: float) -> Tensor:  # (b, n), (b, k) -> ()
-    """Cross entropy of a softmax over all candidates, the mean over k positives; its gradient can be taken once."""
-    return _SmoothedCrossEntropy.apply(scores, positives, smoothing)  # type: ignore[no-untyped-call]
+# Cross entropy of a softmax over all candidates, the mean over k positives; its gradient can be taken once.
+smoothed_cross_entropy: Callable[[Tensor, Tensor, float], Tensor] = _SmoothedCrossEntropy.apply

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ def inner_products(states: Tensor, points: Tensor) -> Tensor:  # (b, d), (n, d) 
 def best_particle_scores(states: Tensor, points: Tensor) -> Tensor:  # (b, k, d), (n, d) -> (b, n)
     """For each query and point, the largest inner product over the query's particles."""
     if torch.is_grad_enabled() and (states.requires_grad or points.requires_grad):
-        return _BestParticle.apply(states, points)  # type: ignore[no-untyped-call]
+        return _best_particle(states, points)
     aligned = _aligned(points).T
     best = states[:, 0] @ aligned
     for particle in range(1, states.shape[1]):  # one at a time: only the best is kept in memory
@@ -55,3 +56,6 @@ class _BestParticle(torch.autograd.Function):
         particles = torch.arange(states.shape[1], device=which.device, dtype=which.dtype)
         share = torch.where(which[:, None] == particles[None, :, None], gradient[:, None], 0.0).flatten(0, 1)
         return (share @ aligned).view_as(states), (share.T @ states.flatten(0, 1))[: ctx.count]
+
+
+_best_particle: Callable[[Tensor, Tensor], Tensor] = _BestParticle.apply  # (b, k, d), (n, d) -> (b, n)

@@ -37,18 +37,17 @@ class StatedFacts:
         self.graph, self.pause = graph, pause
         self._answers: dict[Query, frozenset[int]] = {}
 
-    def proof(self, query: Query, answer: int) -> Proof:
-        """The proof of an answer, with the missing steps marked as such."""
-        return self._proof(query, answer)
-
     def proved(self, query: Query) -> frozenset[int]:
         """The answers that the graph proves."""
         if query not in self._answers:
             self._answers[query] = frozenset(ask(self.graph, query, pause=self.pause).tolist())
         return self._answers[query]
 
-    def _proof(self, query: Query, member: Member) -> Proof:
-        """Why a query holds for an entity, a row of the value table, or a number that the table does not hold."""
+    def proof(self, query: Query, member: Member) -> Proof:
+        """Why a query holds for an entity, a row of the value table, or a number that the table does not hold.
+
+        Missing steps are marked as such.
+        """
         match query:
             case Entity(entity):
                 return self._given(Operator.ENTITY, entity, member)
@@ -56,12 +55,12 @@ class StatedFacts:
                 row = self.graph.values.row_of(query.value, query.unit)
                 return self._given(Operator.NUMBER, query if row is None else row, member)
             case And(parts):
-                return Proof(Operator.AND, None, tuple(self._proof(part, member) for part in parts))
+                return Proof(Operator.AND, None, tuple(self.proof(part, member) for part in parts))
             case Or(parts):
                 holding = [part for part in parts if self._holds(part, member)]
                 if holding:
-                    return Proof(Operator.OR, None, (self._proof(holding[0], member),))
-                return Proof(Operator.OR, None, (_fewest(self._proof(part, member) for part in parts),))
+                    return Proof(Operator.OR, None, (self.proof(holding[0], member),))
+                return Proof(Operator.OR, None, (_fewest(self.proof(part, member) for part in parts),))
             case Not():
                 how = How.OBSERVED if self._holds(query, member) else How.MISSING
                 return Proof(Operator.NOT, claim=query, how=how)
@@ -96,14 +95,14 @@ class StatedFacts:
 
         good = [source for source in sources.tolist() if source in self.proved(of)]
         if good:
-            return Proof(operator, step(good[0], How.OBSERVED), (self._proof(of, good[0]),))
+            return Proof(operator, step(good[0], How.OBSERVED), (self.proof(of, good[0]),))
         if isinstance(of, Entity):
             return Proof(operator, step(of.entity, How.MISSING))
         if not len(sources):
             how = How.OBSERVED if self.proved(of) else How.MISSING
             return Proof(operator, step(None, How.MISSING), (Proof(operator, claim=of, how=how),))
         return _fewest(
-            Proof(operator, step(source, How.OBSERVED), (self._proof(of, source),))
+            Proof(operator, step(source, How.OBSERVED), (self.proof(of, source),))
             for source in sources[:_WAYS].tolist()
         )
 
@@ -125,7 +124,7 @@ class StatedFacts:
             )
         source = self._member(Operator.NUMBER, fitting[0])
         step = Step(Operator.COMPARE, source, comparison, target, How.ARITHMETIC)
-        return Proof(Operator.COMPARE, step, (self._proof(of, fitting[0]),))
+        return Proof(Operator.COMPARE, step, (self.proof(of, fitting[0]),))
 
     def _literals(self, query: Query) -> Iterator[Number]:
         """The members of a set of numbers that the value table does not hold: only a query can name them."""

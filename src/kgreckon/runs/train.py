@@ -19,7 +19,7 @@ from kgreckon.version import __version__
 
 def train(
     benchmark: str | Path | Benchmark,
-    model: str = "query2particles",
+    model: str = "reckoner",
     *,
     out: str | Path,
     preset: str | None = None,

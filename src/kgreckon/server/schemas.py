@@ -152,7 +152,7 @@ class ComparisonName(Schema):
     label: str
 
 
-class Example(Schema):
+class SampleQuestion(Schema):
     """A question to begin with."""
 
     words: str
@@ -167,7 +167,7 @@ class Info(Schema):
     graph: GraphSizes
     comparisons: tuple[ComparisonName, ...]
     units: tuple[str, ...]
-    examples: list[Example]
+    examples: list[SampleQuestion]
     has_map: bool
     limits: Limits
 

@@ -209,7 +209,7 @@ class Service:
             comparisons=_COMPARISONS,
             units=tuple(graph.values.units),
             examples=[
-                schemas.Example(words=sentence(query, names), query=write_paper(query, names))
+                schemas.SampleQuestion(words=sentence(query, names), query=write_paper(query, names))
                 for query in self._examples
             ],
             has_map=bool(self.places),

@@ -63,7 +63,7 @@ class CapturedSteps:
         self.model.train()
         _touch_optimizer(self.optimizer)
         kept = [tensor.clone() for tensor in self._state()]
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream = torch.cuda.Stream()
         pool = torch.cuda.graph_pool_handle()
         captured = []
         random_state = torch.cuda.get_rng_state(self.device)
@@ -98,7 +98,7 @@ class CapturedSteps:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision, cache_enabled=False):
             loss = self.model.loss(batch, positives, self.settings.negatives)
         weight = self.settings.value_weight if batch.shape.denotes_numbers else 1.0
-        (loss * weight).backward()  # type: ignore[no-untyped-call]
+        (loss * weight).backward()
         self.optimizer.step()
         return loss.detach()
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kgreckon.evaluation import Evaluation, EvaluationQueries, evaluate_scores
+from kgreckon.evaluation.metrics import QueryScores, summarise
 from kgreckon.models.reckoner.fuzzy import Inference, Reckoner
 from kgreckon.models.reckoner.predicted import PredictedFacts
 
@@ -34,12 +35,11 @@ _WORTH = 0.1
 
 def mean_over_types(evaluation: Evaluation) -> float:
     """The mean over the general types of the MRR of queries for entities."""
-    types = dict.fromkeys(result.type for result in evaluation.results)
-    found = [
-        evaluation.select(lambda result, name=name: result.type == name and not result.shape.denotes_numbers)  # type: ignore[misc]
-        for name in types
-    ]
-    scores = [metrics.mrr for metrics in found if metrics is not None]
+    by_type: dict[str, list[QueryScores]] = {}
+    for result in evaluation.results:
+        if not result.shape.denotes_numbers:
+            by_type.setdefault(result.type, []).append(result.scores)
+    scores = [summarise(QueryScores.concatenate(own)).mrr for own in by_type.values()]
     return sum(scores) / len(scores) if scores else 0.0
 
 

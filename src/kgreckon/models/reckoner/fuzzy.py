@@ -7,7 +7,7 @@ with a place after them for each number that a question names and the table does
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -346,10 +346,6 @@ class Reckoner:
     def __init__(self, facts: FactModel, inference: Inference) -> None:
         self.facts, self.inference = facts, inference
         self._ranges: dict[Comparison, Ranges] = {}
-
-    def computing(self) -> Reckoner:
-        """The same with comparisons by arithmetic, as a question means them, whatever the benchmark's are."""
-        return Reckoner(self.facts, replace(self.inference, mode=ComparisonMode.COMPUTED))
 
     def semantics(self, batch: Batch) -> FuzzySemantics:
         """The fuzzy semantics for a batch's comparisons and literals."""

@@ -179,7 +179,7 @@ class LinkTraining:
     def _capture(self) -> None:
         """Capture a step on each kind of examples; weights and sums are left as they were."""
         kept = [tensor.detach().clone() for tensor in (*self.scorer.parameters(), *self.squares)]
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream = torch.cuda.Stream()
         for place in range(len(self.examples)):
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):

@@ -152,7 +152,15 @@ def _columns(counts: Dict) -> tuple[np.ndarray, np.ndarray]:
 
 
 @njit(cache=True)
-def _count(starts, labels, tails, tails_in_order, labels_by_tail, size, stride):  # type: ignore[no-untyped-def]
+def _count(
+    starts: np.ndarray,
+    labels: np.ndarray,
+    tails: np.ndarray,
+    tails_in_order: np.ndarray,
+    labels_by_tail: np.ndarray,
+    size: int,
+    stride: int,
+) -> tuple[Dict, Dict]:
     """How many paths each body has, and how many of these have their ends joined by each label."""
     bodies = Dict.empty(types.int64, types.int64)
     supports = Dict.empty(types.int64, types.int64)
@@ -195,7 +203,17 @@ def _count(starts, labels, tails, tails_in_order, labels_by_tail, size, stride):
 
 
 @njit(cache=True, nogil=True)
-def _foretell(row_labels, row_heads, starts, labels, tails, rule_starts, firsts, seconds, confidences):  # type: ignore[no-untyped-def]
+def _foretell(
+    row_labels: np.ndarray,
+    row_heads: np.ndarray,
+    starts: np.ndarray,
+    labels: np.ndarray,
+    tails: np.ndarray,
+    rule_starts: np.ndarray,
+    firsts: np.ndarray,
+    seconds: np.ndarray,
+    confidences: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each label and head the tails that rules speak for, with the confidence of the most trusted of these.
 
     Rules are heard in the order of their confidence, as long as there is room for all that the next one says.

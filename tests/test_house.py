@@ -1,0 +1,134 @@
+"""The house keeps its walls: one interface for models, names that mean one thing, extras that can be left out."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import kgreckon
+
+SOURCE = Path(kgreckon.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+# Names that mean the same in each folder that has one.
+SHARED = {
+    "__init__",
+    "family",  # of models: how it is configured, trained and opened
+    "training",
+}
+
+
+def names_defined_in(folder: str) -> set[str]:
+    """The classes that the modules of a folder define."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in (SOURCE / folder).rglob("*.py"))
+    return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def test_nobody_outside_models_asks_which_model_it_has():
+    kinds = names_defined_in("models") - {"Settings", "TrainedModel"}
+    asked = []
+    for path in MODULES:
+        if SOURCE / "models" in path.parents:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                named = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+                asked += [f"{path.relative_to(SOURCE)}:{node.lineno}"] * bool(named & kinds)
+    assert {"NeuralModel", "ReckonerModel", "ExactModel"} <= kinds and not asked
+
+
+def test_a_modules_name_occurs_once():
+    counts = Counter(path.stem for path in MODULES)
+    assert not {name for name, count in counts.items() if count > 1} - SHARED
+
+
+@pytest.mark.parametrize("folder", ["query", "exact", "models", "evaluation"])
+def test_the_types_of_the_core_are_true(folder):
+    assert not [path for path in (SOURCE / folder).rglob("*.py") if "type: ignore" in path.read_text(encoding="utf-8")]
+
+
+def test_every_class_name_means_one_thing():
+    places: Counter[str] = Counter()
+    for path in MODULES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        places.update(node.name for node in tree.body if isinstance(node, ast.ClassDef) and node.name[0] != "_")
+    assert not [name for name, count in places.items() if count > 1]
+
+
+BLOCK = """
+import importlib.abc, sys
+class Missing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {missing}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+LEARN = {"torch", "safetensors", "tensorboard"}
+SERVER = {"starlette", "uvicorn", "anyio", "h11"}
+REPORT = {"matplotlib", "pandas"}
+
+
+def without(missing: set[str], program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A program, run where some libraries are not installed."""
+    source = BLOCK.format(missing=missing) + program
+    return subprocess.run([sys.executable, "-c", source], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def command(*arguments: str) -> str:
+    return f"sys.argv = ['kgreckon', *{arguments!r}]\nfrom kgreckon.cli import main\nmain()"
+
+
+def test_the_core_does_without_the_extras(tmp_path):
+    program = """
+import kgreckon as kg
+from pathlib import Path
+Path("f.csv").write_text("head,relation,tail\\nOslo,in,Norway\\nBergen,in,Norway\\nKyoto,in,Japan\\n")
+graph, report = kg.read_sources([Path("f.csv")])
+graph.save(Path("g"))
+assert {answer.label for answer in kg.load("g").ask("(rp,(^in),(e,(Norway)))", explain=True)} == {"Bergen", "Oslo"}
+assert len(kg.load("g").ask("SELECT ?x { ?x :in :Japan }")) == 1
+assert kg.build("g", "b", types=["1p"], queries=2).types
+"""
+    done = without(LEARN | SERVER | REPORT, program, tmp_path)
+    assert done.returncode == 0, done.stderr
+    for arguments in (("ask", "g", "(rp,(^in),(e,(Norway)))"), ("stats", "g"), ("stats", "b"), ("--help",)):
+        done = without(LEARN | SERVER | REPORT, command(*arguments), tmp_path)
+        assert done.returncode == 0 and done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("missing", "extra", "arguments"),
+    [
+        (LEARN, "learn", ("train", "b", "--model", "gqe", "--out", "r")),
+        (LEARN, "learn", ("train", "b", "--model", "reckoner", "--out", "r")),
+        (SERVER, "server", ("serve", "world")),
+    ],
+)
+def test_a_command_whose_extra_is_missing_says_which(tmp_path, missing, extra, arguments):
+    program = "import kgreckon as kg\nkg.build('world', 'b', types=['1p'], queries=1)\n"
+    if arguments[1] == "b":
+        assert without(set(), program, tmp_path).returncode == 0
+    done = without(missing, command(*arguments), tmp_path)
+    assert done.returncode == 2 and done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert f"pip install 'kgreckon[{extra}]'" in done.stderr
+    assert not (tmp_path / "r").exists()
+
+
+def test_importing_the_package_imports_no_library_that_is_not_needed():
+    program = "import sys, kgreckon; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {name.partition(".")[0] for name in done.stdout.split()} & (
+        LEARN | SERVER | REPORT | {"numpy", "rdflib"}
+    )
+
+
+def test_every_public_name_is_there_and_typed():
+    for name in kgreckon.__all__:
+        assert getattr(kgreckon, name) is not None
+    assert (SOURCE / "py.typed").is_file()
+    assert dir(kgreckon) == kgreckon.__all__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = importlib.import_module("kgreckon").nothing

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-# Looking for the nearest name compares strings one by one; past this many names only a prefix of them is compared.
-_NAMES_COMPARED = 100_000
+_LONGEST = 200  # characters of a name that are compared
 FEW = 24  # names that are all told where none is near
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
 
@@ -27,19 +24,23 @@ def visible(text: str) -> str:
 
 
 def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
-    """The candidates that look most like `name`, the best first."""
-    folded: dict[str, str] = {}
-    for candidate in islice(candidates, _NAMES_COMPARED):
-        folded.setdefault(_folded(candidate), candidate)
+    """The candidates that look most like `name`, the best first, then some that contain it."""
+    from rapidfuzz import fuzz, process
+
+    folded = {_folded(candidate): candidate for candidate in reversed(list(candidates))}
     wanted = _folded(name)
-    close = difflib.get_close_matches(wanted, folded, n=count, cutoff=0.6)
+    if not wanted:
+        return []
+    close = [
+        text for text, _, _ in process.extract(wanted, folded.keys(), scorer=fuzz.ratio, score_cutoff=60, limit=count)
+    ]
     if len(close) < count and len(wanted) >= 3:
         close += [text for text in folded if wanted in text and text not in close][: count - len(close)]
     return [folded[text] for text in close]
 
 
 def _folded(name: str) -> str:
-    return name.casefold().replace("_", " ")  # a name and its readable form are one proposal
+    return name[:_LONGEST].casefold().replace("_", " ")  # a name and its readable form are one proposal
 
 
 class UnknownNameError(UserError):

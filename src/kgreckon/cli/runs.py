@@ -15,7 +15,9 @@ from kgreckon.errors import UserError
 @app.command()
 def train(
     benchmark: Annotated[Path | None, typer.Argument(help="The benchmark folder to learn from.")] = None,
-    model: Annotated[str | None, typer.Option(help="reckoner (the default), gqe, query2box or query2particles.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="reckoner (the default), gqe, query2box or query2particles.")
+    ] = None,
     encoding: Annotated[
         str | None, typer.Option(help="Numbers of a neural model: baseline, dice or sinusoidal.")
     ] = None,

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from kgreckon.errors import FEW, UnknownNameError, UserError
 from kgreckon.graph.literals import local_name
-from kgreckon.graph.similar import SimilarNames
 
 
 class Symbols:
@@ -53,11 +52,9 @@ class Symbols:
             more = f" and {len(places) - 5} more" if len(places) > 5 else ""
             raise UserError(f"{text!r} is the label of more than one {self.kind}: give one of the names {shown}{more}")
         few = self.names.to_pylist() if len(self) <= FEW else ()
-        raise UnknownNameError(self.kind, text, lambda: self._similar.candidates(text), few)
-
-    @cached_property
-    def _similar(self) -> SimilarNames:
-        return SimilarNames([*map(str, self.names.to_pylist()), *map(self.label, range(len(self)))])
+        raise UnknownNameError(
+            self.kind, text, lambda: [*self.names.to_pylist(), *map(self.label, range(len(self)))], few
+        )
 
     @cached_property
     def _places(self) -> dict[str, int]:

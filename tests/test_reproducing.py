@@ -71,7 +71,7 @@ def wait_for(condition, seconds=90.0):
 
 
 def made(benchmark):
-    return {ComparisonMode.SAMPLED: benchmark}
+    return {ComparisonMode.RELEASED: benchmark}
 
 
 def test_all_models_of_the_paper_and_the_reckoner_are_planned():
@@ -143,7 +143,7 @@ from kgreckon.benchmark import Benchmark
 from kgreckon.exact import ComparisonMode
 from kgreckon.reproduce import Plan, take_runs
 plan = Plan("gqe-baseline", json.loads(sys.argv[3]))
-take_runs({ComparisonMode.SAMPLED: Benchmark.open(sys.argv[1])}, Path(sys.argv[2]), [plan])
+take_runs({ComparisonMode.RELEASED: Benchmark.open(sys.argv[1])}, Path(sys.argv[2]), [plan])
 """
     command = [sys.executable, "-c", script, str(small.folder), str(tmp_path), json.dumps(settings)]
     run, log = tmp_path / "runs" / "gqe-baseline", tmp_path / "logs" / "gqe-baseline.txt"

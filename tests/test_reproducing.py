@@ -373,6 +373,25 @@ def test_the_report_shows_ours_beside_the_paper_with_the_difference(several):
     assert {figure.title for figure in blocks if isinstance(figure, Figure)} >= {"Learning curves"}
 
 
+def test_a_baseline_stands_beside_the_paper_as_released_and_everywhere_else_among_entities_only():
+    plain = made_up_result("db15k", "gqe-baseline", 13.2)
+    other = made_up_result("yago15k", "gqe-dice", 21.4)
+    ranked = {**plain, "entity_targets_among_values": made_up_result("db15k", "gqe-baseline", 12.5)["entity_targets"]}
+    blocks = report([ranked, other], "a test")
+    overview, table, *_ = (block for block in blocks if isinstance(block, Table))
+    assert overview.rows[0] == ["gqe, baseline", "12.50 (11.73)", ""]
+    assert [row[:2] for row in table.rows] == [
+        ["gqe, baseline: paper", "11.73"],
+        ["gqe, baseline: ours", "12.50"],
+        ["difference", "+0.77"],
+        ["among entities only", "13.20"],
+    ]
+    without = report([plain, other], "a test")
+    texts = [block.text for block in blocks if isinstance(block, Text) and block not in without]
+    assert len(texts) == 3 and "2 of 2 rows above the paper's (+0.77 to +4.60)" in texts[0]
+    assert texts[1] == texts[2] and "ranked among all entities and values" in texts[1]
+
+
 def test_several_graphs_are_seen_at_a_glance(several):
     other = made_up_result("yago15k", "gqe-dice", 21.4)
     overview = next(block for block in report([*several, other], "a test") if isinstance(block, Table))

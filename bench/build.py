@@ -26,7 +26,6 @@ from kgreckon.benchmark import PAPER_DATASETS, BuildProgress, BuildSettings, Spl
 from kgreckon.benchmark.building import TypeBuilder, begin
 from kgreckon.benchmark.sampling import Walker
 from kgreckon.cli.console import print_table
-from kgreckon.exact import ComparisonMode
 from kgreckon.graph import GraphBuilder, KnowledgeGraph, open_graph
 from kgreckon.query import GENERAL_TYPES
 from reference import Reference
@@ -50,11 +49,11 @@ def measure_types(place: str, seconds: float) -> None:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool:
         benchmark = begin(graph, Path(folder) / "b", settings)
         training = benchmark.graphs.at(Split.TRAIN)
-        reference = Reference(training, ComparisonMode.SAMPLED)
+        reference = Reference(training, settings.mode)
         rows = []
         slow_time = fast_time = 0.0
         mix = settings.counts[Split.TRAIN]
-        walker = Walker(training, ComparisonMode.SAMPLED)
+        walker = Walker(training, settings.mode)
         for name in GENERAL_TYPES:
             slow = _reference_rate(reference, name, seconds)
             builder = TypeBuilder(benchmark, Split.TRAIN, name, settings, walker, pool, 1)

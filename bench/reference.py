@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from itertools import combinations
 from typing import assert_never
 
 from kgreckon.exact import ComparisonMode
@@ -34,6 +35,7 @@ from kgreckon.query.shapes import Operator
 _SEVEN = list(SEVEN.values())
 _NUMBER_OF = {comparison: number for number, comparison in enumerate(_SEVEN)}
 Node = tuple[str, int]  # ("e", entity) or ("nv", value row)
+Grounded = tuple[Query, set[Node]]  # a query, and the nodes from which it steps into the answer
 
 
 class Reference:
@@ -56,7 +58,7 @@ class Reference:
         for entity, attribute, row in _rows(attribute_facts):
             self._add("ap", ("e", entity), attribute, ("nv", row))
             self._add("rap", ("nv", row), attribute, ("e", entity))
-        if mode is ComparisonMode.SAMPLED:
+        if not mode.is_computed:
             assert graph.comparisons is not None
             for y, comparison, x in _rows(graph.comparisons):
                 self._add("np", ("nv", y), comparison, ("nv", x))
@@ -85,7 +87,7 @@ class Reference:
             case HavingValue(attribute, of):
                 return self._project("rap", attribute, of)
             case Compare(comparison, of):
-                if self.mode is ComparisonMode.SAMPLED:
+                if not self.mode.is_computed:
                     return self._project("np", _NUMBER_OF[comparison], of)
                 return self._computed(comparison, self.answers(of))
             case And(parts):
@@ -144,16 +146,19 @@ class Reference:
 
     def sample(self, general: Shape, rng: random.Random) -> Query | None:
         """One query of a general type that has the answer it was walked back from; None at a dead end."""
-        return self._ground(general, rng.choice(self.all_nodes), rng)
+        grounded = self._ground(general, rng.choice(self.all_nodes), rng)
+        return None if grounded is None else grounded[0]
 
     def sample_specific(self, specific: Shape, rng: random.Random) -> Query | None:
         """The same for a specific type: projections and anchors are what it says they are."""
-        return self._ground(specific, rng.choice(self.nodes["nv" if specific.denotes_numbers else "e"]), rng)
+        start = rng.choice(self.nodes["nv" if specific.denotes_numbers else "e"])
+        grounded = self._ground(specific, start, rng)
+        return None if grounded is None else grounded[0]
 
-    def _ground(self, shape: Shape, node: Node, rng: random.Random) -> Query | None:
+    def _ground(self, shape: Shape, node: Node, rng: random.Random) -> Grounded | None:
         match shape.operator:
             case Operator.ENTITY | Operator.NUMBER:
-                return Entity(node[1]) if node[0] == "e" else Number(*self.values[node[1]])
+                return (Entity(node[1]) if node[0] == "e" else Number(*self.values[node[1]])), {node}
             case Operator.PROJECT:
                 return self._ground_projection(shape.parts[0], node, rng.choice(("e", "nv")), rng)
             case Operator.FOLLOW | Operator.VALUE_OF:
@@ -162,23 +167,23 @@ class Reference:
                 return self._ground_projection(shape.parts[0], node, "nv", rng)
             case Operator.NOT:
                 below = self._ground(shape.parts[0], node, rng)
-                return None if below is None else Not(below)
+                return None if below is None else (Not(below[0]), below[1])
             case Operator.AND:
-                parts = [self._ground(part, node, rng) for part in shape.parts]
-                if any(part is None for part in parts) or not _branches_differ([p for p in parts if p is not None]):
+                parts = _joined([self._ground(part, node, rng) for part in shape.parts])
+                if parts is None or not _branches_differ(*parts):
                     return None
-                return And(tuple(part for part in parts if part is not None))
+                return And(parts[0]), set.union(*parts[1])
             case Operator.OR:
                 keeps = rng.randrange(len(shape.parts))
                 starts = [node if i == keeps else rng.choice(self.nodes[node[0]]) for i in range(len(shape.parts))]
-                grounded = [self._ground(part, start, rng) for part, start in zip(shape.parts, starts, strict=True)]
-                if any(part is None for part in grounded):
-                    return None
-                return Or(tuple(part for part in grounded if part is not None))
+                parts = _joined(
+                    [self._ground(part, start, rng) for part, start in zip(shape.parts, starts, strict=True)]
+                )
+                return None if parts is None else (Or(parts[0]), set.union(*parts[1]))
         assert_never(shape.operator)
 
-    def _ground_projection(self, below: Shape, node: Node, came_from: str, rng: random.Random) -> Query | None:
-        if came_from == "nv" and node[0] == "nv" and self.mode is ComparisonMode.COMPUTED:
+    def _ground_projection(self, below: Shape, node: Node, came_from: str, rng: random.Random) -> Grounded | None:
+        if came_from == "nv" and node[0] == "nv" and self.mode.is_computed:
             x, unit = self.values[node[1]]
             predecessor = rng.choice(self.present[unit])
             labels = [i for i, c in enumerate(_SEVEN) if c.holds(x, self.floats[predecessor[1]])]
@@ -191,12 +196,13 @@ class Reference:
             predecessor = rng.choice(list(candidates))
             labels = candidates[predecessor]
         label = rng.choice(labels)
-        of = self._ground(below, predecessor, rng)
-        if of is None:
+        grounded = self._ground(below, predecessor, rng)
+        if grounded is None:
             return None
+        of = grounded[0]
         if came_from == "e":
-            return Follow(label, of) if node[0] == "e" else ValueOf(label, of)
-        return HavingValue(label, of) if node[0] == "e" else Compare(_SEVEN[label], of)
+            return (Follow(label, of) if node[0] == "e" else ValueOf(label, of)), {predecessor}
+        return (HavingValue(label, of) if node[0] == "e" else Compare(_SEVEN[label], of)), {predecessor}
 
 
 def _rows(triples: object) -> list[tuple[int, int, int]]:
@@ -204,16 +210,27 @@ def _rows(triples: object) -> list[tuple[int, int, int]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _branches_differ(parts: list[Query]) -> bool:
-    """Whether no two branches are the same or start from the same anchor."""
-    anchors: set[Query] = set()
-    for part in parts:
-        own = {node for node in _nodes(part) if isinstance(node, Entity | Number)}
-        if own & anchors:
-            return False
-        anchors |= own
-    return True
+def _joined(parts: list[Grounded | None]) -> tuple[tuple[Query, ...], list[set[Node]]] | None:
+    """The queries of some parts, and the nodes from which each steps into the answer; None if one is a dead end."""
+    found = [part for part in parts if part is not None]
+    return (tuple(query for query, _ in found), [nodes for _, nodes in found]) if len(found) == len(parts) else None
 
 
-def _nodes(query: Query) -> list[Query]:
-    return [query, *(node for child in children(query) for node in _nodes(child))]
+def _branches_differ(queries: tuple[Query, ...], entries: list[set[Node]]) -> bool:
+    """Whether no two branches are the same query or step into the answer from the same node."""
+    apart = all(not one & other for one, other in combinations(entries, 2))
+    return apart and len(set(map(_in_order, queries))) == len(queries)
+
+
+def _in_order(query: Query) -> Query:
+    """The same query with the parts of its intersections and unions in one order."""
+    match query:
+        case And(parts) | Or(parts):
+            return type(query)(tuple(sorted(map(_in_order, parts), key=repr)))
+        case Not(of):
+            return Not(_in_order(of))
+        case Follow(label, of) | ValueOf(label, of) | HavingValue(label, of):
+            return type(query)(label, _in_order(of))
+        case Compare(comparison, of):
+            return Compare(comparison, _in_order(of))
+    return query

@@ -29,7 +29,6 @@ import torch
 from kgreckon.benchmark import PAPER_DATASETS, Benchmark, Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
-from kgreckon.exact import ComparisonMode
 from kgreckon.models.devices import device_for
 from kgreckon.models.neural import ENCODINGS, NeuralSettings, QueryModel
 from kgreckon.models.neural.captured_steps import CapturedSteps, type_of_step
@@ -147,7 +146,7 @@ def main() -> None:
         told = ", ".join(f"{key.replace('_', ' ')} {mrr:.2f}" for key, mrr in shares.items() if mrr is not None)
         print(f"{what}: {found.mean_mrr():.2f} ({seconds:.1f} s) {told}", flush=True)
         told_of = {
-            "benchmark": dataset if benchmark.mode is ComparisonMode.SAMPLED else f"{dataset}-{benchmark.mode.value}",
+            "benchmark": dataset if not benchmark.mode.is_computed else f"{dataset}-{benchmark.mode.value}",
             "model": settings.model,
             "numbers": settings.encoding,  # as all files in results/sweeps name it
             "change": {key: value for key, value in change.items() if key != "steps"},

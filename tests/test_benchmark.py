@@ -1,11 +1,13 @@
 """The benchmark builder: laws of splits, edges and queries; determinism; dead ends."""
 
 import filecmp
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +20,15 @@ from kgreckon.benchmark.numerical_edges import with_numerical_edges
 from kgreckon.benchmark.splits import entities_in, random_splits, values_in
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode, answer
-from kgreckon.graph import GraphBuilder
-from kgreckon.query import GENERAL_TYPES, SEVEN, Operator, Shape, general_type
+from kgreckon.graph import GraphBuilder, open_graph
+from kgreckon.query import GENERAL_TYPES, SEVEN, Entity, Number, Operator, Shape, general_type, shape_of
 from random_graph import random_graph
+from reference import Reference
 from strategies import graphs
 
 TYPES = {**GENERAL_TYPES, "3p": Shape.parse("(p,(p,(p,(e))))"), "2in": Shape.parse("(i,(p,(e)),(n,(p,(e))))")}
+
+EDGES = [ComparisonMode.SAMPLED, ComparisonMode.RELEASED]
 
 
 def make(graph, folder, **choices) -> Benchmark:
@@ -69,12 +74,14 @@ def rows(triples) -> set:
 
 class TestNumericalEdges:
     @settings(max_examples=40)
-    @given(graphs(), st.integers(0, 3), st.sampled_from([4, 20, 4000]))
-    def test_edges_hold_are_distinct_within_their_share_and_between_values_of_their_graph(self, graph, seed, limit):
+    @given(graphs(), st.integers(0, 3), st.sampled_from([4, 20, 4000]), st.sampled_from(EDGES))
+    def test_edges_hold_are_distinct_within_their_share_and_between_values_of_their_graph(
+        self, graph, seed, limit, mode
+    ):
         rng = np.random.default_rng(seed)
         count = len(graph.attribute_facts)
         split = SplitGraph(graph, np.zeros(len(graph.facts), dtype=np.int8), random_splits(count, rng))
-        split = with_numerical_edges(split, rng, limit)
+        split = with_numerical_edges(split, rng, mode, limit)
         seven = list(SEVEN.values())
         for each in Split:
             here = split.at(each)
@@ -94,7 +101,10 @@ class TestNumericalEdges:
                     drawn = (
                         (edges.labels == comparison) & (edges.sources >= table.start) & (edges.sources < table.stop)
                     ).sum()
-                    assert drawn == min(limit // len(graph.values.units), satisfying)
+                    share = min(limit // len(graph.values.units), satisfying)
+                    # The released edges are chosen on the testing graph; the others hold some of them.
+                    chosen = mode is ComparisonMode.SAMPLED or each is Split.TEST
+                    assert drawn == share if chosen else drawn <= share
 
 
 class TestQueries:
@@ -123,14 +133,33 @@ class TestQueries:
                     assert operator is not Operator.NUMBER or values[number]
         assert seen == benchmark.summary(split, name)["found"] > 0
 
-    def test_branches_of_an_intersection_start_from_different_anchors(self, benchmark):
-        for name in ("2i", "3i", "pi", "2in"):
+    def test_branches_of_an_intersection_step_into_the_answer_from_different_nodes(self, benchmark):
+        """For branches of one hop these are the anchors."""
+        for name in ("2i", "3i", "2in"):
             for queries in benchmark.query_sets(Split.TRAIN, name):
                 anchors = [c for c, op in enumerate(queries.shape.columns) if op in (Operator.ENTITY, Operator.NUMBER)]
                 kinds = [queries.shape.columns[c] for c in anchors]
                 for row in queries.batch.ids:
                     pairs = list(zip(kinds, row[anchors].tolist(), strict=True))
                     assert len(set(pairs)) == len(pairs)
+
+    def test_the_middle_node_of_a_branch_is_not_the_anchor_of_the_other(self, benchmark):
+        """Else the longer branch of pi says nothing: whatever the anchor leads to fulfils it by way of the anchor."""
+        graph = benchmark.graphs.at(Split.TRAIN)
+        reference = Reference(graph, benchmark.mode)
+        same_anchor = 0
+        for queries in benchmark.query_sets(Split.TRAIN, "pi"):
+            for row in range(0, len(queries), 5):
+                query = queries.batch.query(row, graph.values)
+                short, long = query.parts
+                answers, of_entities = reference.answers(query), not shape_of(long.of).denotes_numbers
+                middles = [
+                    Entity(middle) if of_entities else Number(*graph.values.number_at(middle))
+                    for middle in reference.answers(long.of)
+                ]
+                assert any(reference.answers(replace(long, of=m)) & answers for m in middles if m != short.of)
+                same_anchor += short.of == long.of.of
+        assert same_anchor > 0, "anchors need not differ"
 
     def test_swapped_branches_are_the_same_query(self, benchmark):
         for name in ("2i", "2u", "3i"):
@@ -149,7 +178,7 @@ class TestQueries:
         stated = rows(train.attribute_facts)
         assert found["(ap,(e))"] == len({(e, a) for e, a, _ in stated})
         assert found["(rap,(nv))"] == len({(v, a) for _, a, v in stated})
-        if benchmark.mode is ComparisonMode.SAMPLED:
+        if not benchmark.mode.is_computed:
             assert found["(np,(nv))"] == len({(y, c) for y, c, _ in rows(train.comparisons)})
 
     def test_as_many_as_asked_for_or_a_clear_count(self, benchmark):
@@ -239,6 +268,16 @@ class TestRepeatable:
         )
         assert same_files(tmp_path / "whole", tmp_path / "killed")
 
+    def test_a_benchmark_of_an_older_version_is_read_but_not_continued(self, tmp_path):
+        make(random_graph(1), tmp_path / "b", queries=20)
+        path = tmp_path / "b" / "benchmark.json"
+        header = json.loads(path.read_text()) | {"version": 1}
+        del header["known_anchors"]
+        path.write_text(json.dumps(header))
+        assert sum(map(len, Benchmark.open(tmp_path / "b").query_sets(Split.TEST, "2i"))) > 0
+        with pytest.raises(UserError, match="of an older version, which sampled queries by another rule"):
+            make(random_graph(1), tmp_path / "b", queries=20)
+
     def test_a_folder_of_other_settings_or_of_another_graph_is_left_alone(self, tmp_path):
         make(random_graph(1), tmp_path / "b", queries=20)
         with pytest.raises(UserError, match=r"other settings \(seed\)"):
@@ -313,5 +352,30 @@ class TestDeadEnds:
     def test_where_numbers_come_from_may_be_written(self, tmp_path):
         made = make(random_graph(), tmp_path / "b", queries=20, mode="sampled")
         assert made.mode is ComparisonMode.SAMPLED
-        with pytest.raises(UserError, match="comparisons are computed or sampled, not 'some'"):
+        with pytest.raises(UserError, match="comparisons are computed, sampled or released, not 'some'"):
             make(random_graph(), tmp_path / "c", mode="some")
+
+    def test_a_query_may_name_what_only_hidden_facts_hold_where_that_is_asked_for(self, tmp_path):
+        def unknown(made) -> int:
+            train = made.graphs.at(Split.TRAIN)
+            known = {Operator.ENTITY: entities_in(train), Operator.NUMBER: values_in(train)}
+            return sum(
+                int((~known[operator][queries.batch.ids[:, column]]).sum())
+                for name in ("2u", "up")
+                for queries in made.query_sets(Split.TEST, name)
+                for column, operator in enumerate(queries.shape.columns)
+                if operator in known
+            )
+
+        assert unknown(make(random_graph(), tmp_path / "any", queries=300, known_anchors=False)) > 0
+        assert unknown(make(random_graph(), tmp_path / "known", queries=300)) == 0
+
+    def test_a_dataset_is_built_as_released_unless_told_otherwise(self, data_folder):
+        graph = open_graph(data_folder / "DB15K", 30)
+        chosen = BuildSettings.choose(graph, dataset="db15k")
+        assert (chosen.mode, chosen.known_anchors) == (ComparisonMode.RELEASED, False)
+        own = BuildSettings.choose(graph)
+        assert (own.mode, own.known_anchors) == (ComparisonMode.SAMPLED, True)
+        other = BuildSettings.choose(graph, dataset="db15k", mode="computed", known_anchors=True)
+        assert (other.mode, other.known_anchors) == (ComparisonMode.COMPUTED, True)
+        assert {chosen.as_json()["numbers"], own.as_json()["numbers"]} == {"released", "sampled"}

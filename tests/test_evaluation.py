@@ -107,18 +107,48 @@ def test_random_scores_give_the_expected_mrr():
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    """What random scores reach on a small benchmark."""
+def small(tmp_path_factory):
     graph = random_graph()
-    made = build(graph, tmp_path_factory.mktemp("small") / "b", BuildSettings.choose(graph, queries=60))
-    queries = EvaluationQueries.load(made, Split.TEST, torch.device("cpu"))
-    sizes = {False: len(graph.entities), True: len(graph.values)}
+    return build(graph, tmp_path_factory.mktemp("small") / "b", BuildSettings.choose(graph, queries=60))
+
+
+def table_of_random_scores(benchmark, rivals=None):
+    """What random scores reach; `rivals` makes scores for the values, which are ranked among the entities."""
+    queries = EvaluationQueries.load(benchmark, Split.TEST, torch.device("cpu"))
+    entities, values = len(benchmark.graph.entities), len(benchmark.graph.values)
     generator = torch.Generator().manual_seed(0)
 
     def score(batch):
-        return torch.rand(len(batch), sizes[batch.shape.denotes_numbers], generator=generator)
+        of_numbers = batch.shape.denotes_numbers
+        own = torch.rand(len(batch), values if of_numbers else entities, generator=generator)
+        return own if of_numbers or rivals is None else torch.cat([own, rivals(len(batch), values)], dim=1)
 
     return evaluate_scores(score, queries).as_json()
+
+
+@pytest.fixture(scope="module")
+def table(small):
+    return table_of_random_scores(small)
+
+
+def test_answers_are_ranked_among_values_too_where_these_have_scores(small, table):
+    """Beside the ranks among entities, which are the same as without: values below, above, and among them."""
+    generator = torch.Generator().manual_seed(1)
+    entities, values = len(small.graph.entities), len(small.graph.values)
+    rivals = {"below": -torch.ones(1), "above": 2 * torch.ones(1)}
+    found = {
+        name: table_of_random_scores(small, lambda b, v, own=own: own.expand(b, v)) for name, own in rivals.items()
+    }
+    found["among"] = table_of_random_scores(small, lambda b, v: torch.rand(b, v, generator=generator))
+    for each in found.values():
+        for part in ("entity_targets", "number_targets"):
+            assert each[part] == table[part]
+    among = {name: each["entity_targets_among_values"] for name, each in found.items()}
+    assert among["below"] == table["entity_targets"]
+    assert among["above"]["all"]["hits_at_10"] == 0 < among["above"]["all"]["mrr"] < 100 / values
+    expected = sum(1 / rank for rank in range(1, entities + values + 1)) / (entities + values)
+    assert among["among"]["all"]["mrr"] == pytest.approx(100 * expected, rel=0.25)
+    assert table["entity_targets_among_values"] is None
 
 
 def test_tables_by_answers_and_by_unit_hold_every_query(table):
@@ -136,6 +166,7 @@ def test_a_result_is_what_was_kept_of_it_and_has_a_row_for_each_line_of_its_tabl
     result = EvaluationResult.from_json(kept)
     assert result.as_json() == kept
     rows = {(row["target"], row["queries of"]): row["queries"] for row in result.records()}
+    assert result.entity_targets_among_values is None
     for target in ("entity_targets", "number_targets"):
         assert rows[target, "all"] == table[target]["all"]["queries"]
         assert rows[target, "all"] == sum(rows[target, name] for name in table[target]["by_specific_type"])

@@ -125,7 +125,7 @@ def test_where_numbers_come_from_may_be_written():
     assert ask(graph, query, "computed").tolist() == [0]
     with pytest.raises(UserError, match="no numerical edges"):
         ask(graph, query, "sampled")
-    with pytest.raises(UserError, match="computed or sampled, not 'foo'"):
+    with pytest.raises(UserError, match="computed, sampled or released, not 'foo'"):
         ask(graph, query, "foo")
 
 

@@ -8,18 +8,27 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from kgreckon.benchmark import SplitGraph
+from kgreckon.benchmark import BuildSettings, Split, SplitGraph, build
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
 from kgreckon.benchmark.sampling import Walker
+from kgreckon.benchmark.splits import random_splits
 from kgreckon.benchmark.walking import Program
 from kgreckon.exact import ComparisonMode, answer
 from kgreckon.query import GENERAL_TYPES, Batch, Compare, Follow, HavingValue, Shape, ValueOf, shape_of, specific_type
 from kgreckon.query.algebra import nodes
 from random_graph import random_graph
 from reference import Reference
+from released_sampler import (
+    ReleasedSampler,
+    first_edges,
+    pattern_of,
+    queries_to_test,
+    queries_to_train_on,
+    shape_text,
+)
 
 DRAWS = 3000
-# The smallest probability that two samples of one distribution differ as they do. There are some 80 comparisons with
+# The smallest probability that two samples of one distribution differ as they do. There are some 250 comparisons with
 # fixed seeds, so a fair sampler stays above this; a sampler that skips a rule falls far below.
 ALARM = 1e-4
 
@@ -27,23 +36,26 @@ TYPES = {
     **GENERAL_TYPES,
     "2in": Shape.parse("(i,(p,(e)),(n,(p,(e))))"),
     "inp": Shape.parse("(p,(i,(p,(e)),(n,(p,(e)))))"),
+    "pp": Shape.parse("(i,(p,(p,(e))),(p,(p,(e))))"),
+    "ui": Shape.parse("(i,(p,(e)),(u,(p,(e)),(p,(e))))"),
 }
 
 
-def with_edges(graph):
+def with_edges(graph, mode):
     rng = np.random.default_rng(0)
     every = SplitGraph(graph, np.zeros(len(graph.facts), np.int8), np.zeros(len(graph.attribute_facts), np.int8))
-    return with_numerical_edges(every, rng, 700).graph
+    return with_numerical_edges(every, rng, mode, 700).graph
 
 
 @pytest.fixture(scope="module")
 def graphs(world_graph):
-    return {"world": with_edges(world_graph), "small": with_edges(random_graph())}
+    places = {"world": world_graph, "small": random_graph()}
+    return {(place, mode): with_edges(graph, mode) for place, graph in places.items() for mode in ComparisonMode}
 
 
 @pytest.fixture(scope="module")
 def references(graphs):
-    return {(place, mode): Reference(graph, mode) for place, graph in graphs.items() for mode in ComparisonMode}
+    return {(place, mode): Reference(graph, mode) for (place, mode), graph in graphs.items()}
 
 
 def reference_draws(reference, shape, rng):
@@ -84,7 +96,7 @@ def probability_of_the_difference(one: Counter, other: Counter) -> float:
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("place", ["world", "small"])
 def test_the_same_distribution(graphs, references, place, name, mode):
-    graph, shape = graphs[place], TYPES[name].canonical
+    graph, shape = graphs[place, mode], TYPES[name].canonical
     theirs = list(islice(reference_draws(references[place, mode], shape, random.Random(1)), DRAWS))
     ours = list(islice(compiled_draws(graph, mode, shape, 1), DRAWS))
     assert len(ours) == len(theirs) == DRAWS
@@ -115,7 +127,7 @@ def by_shape(queries):
 
 def test_the_alarm_goes_off_when_a_rule_is_skipped(graphs, references):
     """A walk that chose among all edges instead of among predecessors would be told apart."""
-    graph = graphs["world"]
+    graph = graphs["world", ComparisonMode.SAMPLED]
     rng = random.Random(1)
     fair = list(islice(reference_draws(references["world", ComparisonMode.SAMPLED], GENERAL_TYPES["1p"], rng), DRAWS))
     facts = graph.facts
@@ -126,8 +138,67 @@ def test_the_alarm_goes_off_when_a_rule_is_skipped(graphs, references):
 
 
 def test_the_same_attempt_reaches_the_same_query_however_attempts_are_cut(graphs):
-    walker, program = Walker(graphs["small"], ComparisonMode.SAMPLED), Program(GENERAL_TYPES["up"])
+    walker, program = (
+        Walker(graphs["small", ComparisonMode.SAMPLED], ComparisonMode.SAMPLED),
+        Program(GENERAL_TYPES["up"]),
+    )
     whole = walker.draw(program, 9, 0, 1000)
     parts = [walker.draw(program, 9, first, 250) for first in range(0, 1000, 250)]
     assert np.array_equal(whole.ids, np.concatenate([part.ids for part in parts]))
     assert np.array_equal(whole.kinds, np.concatenate([part.kinds for part in parts]))
+
+
+# ------------------------------------------------------------------------- as released: a plain Python port of that
+
+COUNTS = {Split.TRAIN: 1500, Split.VALID: 1, Split.TEST: 200}  # distinct queries of each type
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    graph = random_graph(entities=400, facts=1200, values=800)
+    counts = {split: dict.fromkeys(GENERAL_TYPES, count) for split, count in COUNTS.items()}
+    settings = BuildSettings(counts=counts, mode=ComparisonMode.RELEASED, known_anchors=False)
+    return build(graph, tmp_path_factory.mktemp("released") / "b", settings)
+
+
+@pytest.fixture(scope="module")
+def samplers(released):
+    return [ReleasedSampler(released.graphs.at(split)) for split in Split]
+
+
+# All training queries of one hop are enumerated, not drawn.
+DRAWN = [(split, name) for split in (Split.TRAIN, Split.TEST) for name in GENERAL_TYPES][1:]
+
+
+@pytest.mark.parametrize(("split", "name"), DRAWN)
+def test_specific_types_have_the_shares_that_the_released_code_gives_them(released, samplers, split, name):
+    ours = Counter(released.summary(split, name)["shapes"])
+    assert ours.total() == COUNTS[split]
+    draw = queries_to_train_on if split is Split.TRAIN else queries_to_test
+    theirs = Counter(
+        Shape.parse(shape_text(query)).canonical.text
+        for query in draw(samplers, pattern_of(GENERAL_TYPES[name]), COUNTS[split], random.Random(3))
+    )
+    assert probability_of_the_difference(ours, theirs) > ALARM
+
+
+@pytest.mark.parametrize("limit", [20, 700, 4000])
+def test_released_edges_are_the_first_pairs_of_the_values_as_they_are_met(limit):
+    graph = random_graph(2)
+    targets, number_at = graph.attribute_facts.targets, graph.values.number_at
+    splits = random_splits(len(targets), np.random.default_rng(1))
+    graphs = SplitGraph(graph, np.zeros(len(graph.facts), np.int8), splits)
+    graphs = with_numerical_edges(graphs, np.random.default_rng(0), ComparisonMode.RELEASED, limit)
+    shuffled = np.random.default_rng(0).permutation(len(targets)).tolist()
+    met = [number_at(targets[fact]) for split in Split for fact in shuffled if splits[fact] == split]
+    first = set(first_edges(met, limit))
+    for split in Split:
+        edges = graphs.at(split).comparisons
+        assert edges is not None
+        found = {
+            (number_at(y), label, number_at(x))
+            for y, label, x in zip(edges.sources, edges.labels.tolist(), edges.targets, strict=True)
+        }
+        there = set(met[: (splits <= split).sum()])
+        assert found == {edge for edge in first if edge[0] in there and edge[2] in there}
+        assert len(found) == len(edges)

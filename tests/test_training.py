@@ -443,6 +443,31 @@ def test_evaluation_is_written_as_json_and_csv(small, tmp_path):
     assert (run.folder / "events").is_dir()
 
 
+@pytest.mark.parametrize("model", BACKBONES)
+def test_a_baseline_is_also_ranked_among_values_as_it_was_released(small, tmp_path, model):
+    run = train_with(small, tmp_path / "run", settings(model=model, encoding="baseline"))
+    result, trained, encoder = evaluate(run), run.load(device="cpu"), encoder_of(run)
+    entities, among_values = result.entity_targets, result.entity_targets_among_values
+    assert among_values is not None and among_values.all is not None and entities.all is not None
+    assert 0 < among_values.all.mrr < entities.all.mrr
+    assert among_values.all.queries == entities.all.queries
+    assert {row["target"] for row in result.records()} >= {"entity_targets", "entity_targets_among_values"}
+    for name in ("1p", "pi"):
+        for queries in small.query_sets(Split.TEST, name):
+            batch = Batch(queries.shape, ids_on(queries.batch, CPU))
+            plain, more = trained.scores(batch), trained.scores_as_released(batch)
+            extra = 0 if queries.shape.denotes_numbers else len(small.graph.values)
+            assert more.shape[1] == plain.shape[1] + extra
+            assert torch.allclose(more[:, : plain.shape[1]], plain, atol=1e-5)
+            if extra:
+                as_numbers = encoder.scores(encoder.encode(batch), True)
+                assert torch.allclose(more[:, plain.shape[1] :], as_numbers, atol=1e-5)
+
+
+def test_other_models_are_ranked_among_candidates_alone(small, tmp_path):
+    assert evaluate(train_with(small, tmp_path / "run", settings())).entity_targets_among_values is None
+
+
 def test_a_loss_that_is_not_finite_stops_and_names_the_type(small, tmp_path, monkeypatch):
     whole = QueryModel.loss
 

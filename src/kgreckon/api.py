@@ -9,7 +9,6 @@ from kgreckon.answers import Answerer
 from kgreckon.benchmark import Benchmark, BuildProgress, BuildSettings, paper_dataset
 from kgreckon.benchmark import build as build_benchmark
 from kgreckon.benchmark.types import parse_types
-from kgreckon.exact import ComparisonMode
 from kgreckon.graph import KnowledgeGraph, open_graph
 from kgreckon.graph.readers import is_mmkg_folder
 
@@ -29,18 +28,21 @@ def build(
     dataset: str | None = None,
     types: Sequence[str] | None = None,
     queries: int | None = None,
-    comparisons: str = "sampled",
+    comparisons: str | None = None,
+    known_anchors: bool | None = None,
     seed: int = 0,
     workers: int | None = None,
     progress: BuildProgress | None = None,
 ) -> Benchmark:
     """Make the benchmark of a graph in the folder `out`, or continue one that was begun with the same settings.
 
-    `dataset` takes the paper's counts (fb15k, db15k or yago15k); `types` are names of query types (`1p`, `2i`) or
-    `name=shape`; `queries` is the number of training queries of each type; `comparisons` are computed or sampled.
+    `dataset` makes it as the paper's numbers were made (fb15k, db15k or yago15k); `types` are names of query types
+    (`1p`, `2i`) or `name=shape`; `queries` is the number of training queries of each type; `comparisons` are sampled
+    (released for a dataset) or computed; with `known_anchors` (but for a dataset) validation and testing queries name
+    only what the training graph holds.
     """
     if not isinstance(graph, KnowledgeGraph):
         paper = None if dataset is None else paper_dataset(dataset)
         graph = open_graph(graph, paper.top_attributes if paper and is_mmkg_folder(Path(graph)) else None)
-    settings = BuildSettings.choose(graph, parse_types(types), queries, ComparisonMode.of(comparisons), seed, dataset)
+    settings = BuildSettings.choose(graph, parse_types(types), queries, comparisons, seed, dataset, known_anchors)
     return build_benchmark(graph, Path(out), settings, workers, progress)

@@ -52,18 +52,25 @@ class BuildSettings:
     mode: ComparisonMode = ComparisonMode.SAMPLED
     seed: int = 0
     dataset: str | None = None
+    known_anchors: bool = True  # whether validation and testing queries name only what the training graph holds
 
     @staticmethod
     def choose(
         graph: KnowledgeGraph,
         types: dict[str, Shape] | None = None,
         queries: int | None = None,
-        mode: ComparisonMode = ComparisonMode.SAMPLED,
+        mode: ComparisonMode | str | None = None,
         seed: int = 0,
         dataset: str | None = None,
+        known_anchors: bool | None = None,
     ) -> BuildSettings:
-        """The settings for a graph: a paper's dataset's counts, or counts that scale with the graph."""
-        types, mode = types or dict(GENERAL_TYPES), ComparisonMode.of(mode)
+        """The settings for a graph: counts that scale with it, or a paper's dataset's.
+
+        A dataset is built as the paper's numbers were made, with released edges and any anchors, unless told otherwise.
+        """
+        types = types or dict(GENERAL_TYPES)
+        mode = ComparisonMode.of(mode or (ComparisonMode.SAMPLED if dataset is None else ComparisonMode.RELEASED))
+        known_anchors = dataset is None if known_anchors is None else known_anchors
         for name, shape in types.items():
             on_disk.check_type_name(name)
             if not any(operator is Operator.PROJECT for operator in shape.columns):
@@ -89,7 +96,7 @@ class BuildSettings:
                     counts[split].update(
                         (name, by_type[name]) for name in types if types[name] == GENERAL_TYPES.get(name)
                     )
-        return BuildSettings(types, counts, mode, seed, dataset)
+        return BuildSettings(types, counts, mode, seed, dataset, known_anchors)
 
     def as_json(self) -> dict[str, Any]:
         """The settings as a benchmark's header holds them."""
@@ -97,6 +104,7 @@ class BuildSettings:
             "types": {name: shape.text for name, shape in self.types.items()},
             "queries": {split.label: counts for split, counts in self.counts.items()},
             "numbers": self.mode.value,
+            "known_anchors": self.known_anchors,
             "seed": self.seed,
             "preset": self.dataset,
         }
@@ -149,6 +157,11 @@ def begin(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Bench
     }
     if on_disk.is_benchmark_folder(folder):
         benchmark = Benchmark.open(folder)
+        if benchmark.header["version"] != on_disk.VERSION:
+            raise UserError(
+                f"{folder} holds a benchmark of an older version, which sampled queries by another rule: it can be "
+                "used as it is, but not continued; choose another folder"
+            )
         for key, value in header.items():
             if benchmark.header.get(key) != value:
                 what = "another graph" if key == "graph" else f"other settings ({key})"
@@ -159,8 +172,8 @@ def begin(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Bench
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(settings.seed)
     graphs = SplitGraph(graph, random_splits(len(graph.facts), rng), random_splits(len(graph.attribute_facts), rng))
-    if settings.mode is ComparisonMode.SAMPLED:
-        graphs = with_numerical_edges(graphs, rng)
+    if not settings.mode.is_computed:
+        graphs = with_numerical_edges(graphs, rng, settings.mode)
     on_disk.write_graphs(folder, graphs)
     write_json(folder / on_disk.HEADER, header)  # last: without it, the folder is no benchmark
     return Benchmark.open(folder)
@@ -214,7 +227,7 @@ class TypeBuilder:
         self.graphs = benchmark.graphs
         self.folder = benchmark.folder / split.label / name
         self.split, self.name, self.shape = split, name, settings.types[name]
-        self.mode = settings.mode
+        self.mode, self.known_anchors = settings.mode, settings.known_anchors
         self.walker, self.pool, self.workers = walker, pool, workers
         self.enumerated = split is Split.TRAIN and self.shape == ONE_HOP
         self.wanted = settings.counts[split][name]
@@ -256,7 +269,7 @@ class TypeBuilder:
         """All one-hop queries of the training graph."""
         rng = np.random.default_rng([self.seed, 1])
         for shape, ids in all_one_hop_queries(self.graphs.at(Split.TRAIN), self.mode).items():
-            if self.mode is ComparisonMode.COMPUTED and shape.operator is Operator.COMPARE:
+            if self.mode.is_computed and shape.operator is Operator.COMPARE:
                 chosen = [rng.permutation(np.flatnonzero(ids[:, 0] == label))[:COMPUTED_ONE_HOP_COMPARISONS]
                           for label in np.unique(ids[:, 0])]  # fmt: skip
                 ids = ids[np.sort(np.concatenate(chosen))] if chosen else ids
@@ -295,7 +308,7 @@ class TypeBuilder:
                 job.cancel()
 
     def _blocks(self, program: Program) -> Generator[Draws, None, None]:
-        """Blocks of queries that were not drawn before and whose anchors the training graph knows."""
+        """Blocks of queries that were not drawn before and whose anchors may stand in a query."""
         text = f"{self.seed}/{self.split.label}/{program.shape.text}"
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
         seen = Seen(program.width)
@@ -314,7 +327,7 @@ class TypeBuilder:
 
     def _anchors_known(self, program: Program, drawn: Draws) -> np.ndarray:
         known = np.ones(len(drawn), dtype=bool)
-        if self.split is Split.TRAIN:
+        if self.split is Split.TRAIN or not self.known_anchors:
             return known
         for column, operator in enumerate(program.shape.columns):
             if operator in (Operator.ENTITY, Operator.NUMBER):

@@ -23,7 +23,8 @@ from kgreckon.query import Batch, Operator, Shape
 
 HEADER = "benchmark.json"
 FORMAT = "kgreckon-benchmark"
-VERSION = 1
+VERSION = 2  # 1: the anchors of an intersection's branches differed, not the nodes from which they step in
+_READABLE = (1, VERSION)
 SUMMARY = "summary.json"
 _SPLITS = ("fact_splits", "attribute_fact_splits", "comparison_splits")
 _SPLIT_SCHEMA = pa.schema([("split", pa.int8())])
@@ -126,15 +127,15 @@ class Benchmark:
             made_of = f"; make one with: kgreckon build {folder} --out FOLDER" if is_graph_folder(folder) else ""
             raise UserError(f"{folder} is not a benchmark folder: it has no {HEADER}{made_of}")
         header = read_json(path)
-        if header.get("format") != FORMAT or header.get("version") != VERSION:
-            raise UserError(f"{path} is not the header of a benchmark of version {VERSION}")
+        if header.get("format") != FORMAT or header.get("version") not in _READABLE:
+            raise UserError(f"{path} is not the header of a benchmark of version {' or '.join(map(str, _READABLE))}")
         types = header.get("types")
         if not isinstance(types, dict) or not all(isinstance(text, str) for text in types.values()):
             raise UserError(f"{path} does not list the types of its queries")
         for name in types:
             check_type_name(name)
         if header.get("numbers") not in [mode.value for mode in ComparisonMode]:
-            raise UserError(f"{path} does not say whether numerical relations are computed or sampled")
+            raise UserError(f"{path} does not say where numerical relations come from")
         return Benchmark(folder, header)
 
     @property

@@ -41,7 +41,7 @@ class Walker:
 
     def __init__(self, graph: KnowledgeGraph, mode: ComparisonMode) -> None:
         values = graph.values
-        self.computed = mode is ComparisonMode.COMPUTED
+        self.computed = mode.is_computed
         self.entities = np.flatnonzero(entities_in(graph)).astype(np.int32)
         self.values = np.flatnonzero(values_in(graph)).astype(np.int32)
         self.numbers, self.row_units = values.numbers, values.unit_ids
@@ -75,6 +75,7 @@ class Walker:
                 program.turns,
                 program.apart,
                 program.swaps,
+                program.unlike,
                 program.width,
                 self.entities,
                 self.values,
@@ -135,7 +136,7 @@ def all_one_hop_queries(graph: KnowledgeGraph, mode: ComparisonMode) -> dict[Sha
 
 
 def _all_comparisons(graph: KnowledgeGraph, mode: ComparisonMode) -> tuple[np.ndarray, np.ndarray]:
-    if mode is ComparisonMode.SAMPLED:
+    if not mode.is_computed:
         compared = graph.compared
         assert compared is not None
         return compared.labels, compared.group_sources

@@ -3,11 +3,15 @@
 A general type is a short program, its nodes in the order in which they are written. Because a node stands before its
 parts, one pass from left to right grounds it: the root gets a random node of the graph, a projection draws a
 predecessor for its part, an intersection hands its node to all parts, a union to one of them.
+
+The branches of an intersection must differ: as queries, and in the nodes from which they step into the answer. A
+projection steps from its predecessor, an anchor stands on the answer itself; a negation, or an intersection or union
+within an intersection, steps from wherever its parts do.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 
@@ -78,8 +82,9 @@ class Program:
         self.width = self.shape.width
         self.sizes = np.array([len(self._parts(node)) for node in range(len(steps))], dtype=np.int64)
         self.turns = np.array([self._turn(node) for node in range(len(steps))], dtype=np.int64)
-        self.apart = self._anchors_apart(spans)
+        self.apart = self._steps_apart()
         self.swaps = self._swaps(spans, texts)
+        self.unlike = self._unlike(spans, texts)
 
     def _parts(self, node: int) -> list[int]:
         return [part for part, parent in enumerate(self.parents) if parent == node]
@@ -88,17 +93,19 @@ class Program:
         """Which part of its parent a node is."""
         return 0 if node == 0 else self._parts(int(self.parents[node])).index(node)
 
-    def _anchors_apart(self, spans: list[int]) -> np.ndarray:
-        """Pairs of columns that hold anchors of different branches of one intersection: they must differ."""
-        pairs = []
+    def _steps_apart(self) -> np.ndarray:
+        """Pairs of nodes in different branches of one intersection whose predecessors must differ."""
+        pairs: list[tuple[int, int]] = []
         for node in np.flatnonzero(self.steps == AND).tolist():
-            branches = [
-                [int(self.places[below]) for below in range(part, spans[part]) if self.steps[below] == ANCHOR]
-                for part in self._parts(node)
-            ]
-            for index, branch in enumerate(branches):
-                pairs += [(one, other) for later in branches[index + 1 :] for one in branch for other in later]
+            for one, other in combinations(map(self._entries, self._parts(node)), 2):
+                pairs += product(one, other)
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+    def _entries(self, node: int) -> list[int]:
+        """The projections and anchors by which a branch reaches the answer, through negations and other logic."""
+        if self.steps[node] in (PROJECTION, ANCHOR):
+            return [node]
+        return [entry for part in self._parts(node) for entry in self._entries(part)]
 
     def _swaps(self, spans: list[int], texts: list[str]) -> np.ndarray:
         """Adjacent runs of columns to put in order, one bubble sort after the other, the innermost first."""
@@ -106,11 +113,24 @@ class Program:
         for node in reversed(np.flatnonzero((self.steps == AND) | (self.steps == OR)).tolist()):
             parts = self._parts(node)
             for end in range(len(parts) - 1, 0, -1):
-                for left, right in pairwise(parts[: end + 1]):
-                    if texts[left] == texts[right]:  # only branches of one general type can change places
-                        columns = [int(place) for place in self.places[left : spans[left]] if place >= 0]
-                        swaps.append((columns[0], columns[0] + len(columns), len(columns)))
+                swaps += self._alike(parts[: end + 1], spans, texts)
         return np.array(swaps, dtype=np.int64).reshape(-1, 3)
+
+    def _unlike(self, spans: list[int], texts: list[str]) -> np.ndarray:
+        """Adjacent runs of columns that must differ once they are in order: branches of one intersection."""
+        runs = []
+        for node in np.flatnonzero(self.steps == AND).tolist():
+            runs += self._alike(self._parts(node), spans, texts)
+        return np.array(runs, dtype=np.int64).reshape(-1, 3)
+
+    def _alike(self, parts: list[int], spans: list[int], texts: list[str]) -> list[tuple[int, int, int]]:
+        """The columns of neighbouring parts of one general type: where the left and the right begin, and how many."""
+        runs = []
+        for left, right in pairwise(parts):
+            if texts[left] == texts[right]:
+                columns = [int(place) for place in self.places[left : spans[left]] if place >= 0]
+                runs.append((columns[0], columns[0] + len(columns), len(columns)))
+        return runs
 
     def specific_shape(self, kinds: list[int]) -> Shape:
         """The shape that the kinds of its columns make of this type."""
@@ -197,6 +217,7 @@ def walk(
     turns: np.ndarray,
     apart: np.ndarray,
     swaps: np.ndarray,
+    unlike: np.ndarray,
     width: int,
     entities: np.ndarray,
     values: np.ndarray,
@@ -276,6 +297,8 @@ def walk(
                     break
                 ids[place] = here
                 columns[place] = sort
+                node_sort[node] = sort
+                node_id[node] = here
             else:
                 node_sort[node] = sort
                 node_id[node] = here
@@ -285,7 +308,7 @@ def walk(
             continue
         for pair in range(len(apart)):
             one, other = apart[pair, 0], apart[pair, 1]
-            if ids[one] == ids[other] and columns[one] == columns[other]:
+            if node_id[one] == node_id[other] and node_sort[one] == node_sort[other]:
                 alive = False
                 break
         if not alive:
@@ -296,7 +319,12 @@ def walk(
                 for place in range(size):
                     ids[left + place], ids[right + place] = ids[right + place], ids[left + place]
                     columns[left + place], columns[right + place] = columns[right + place], columns[left + place]
-        found += 1
+        for run in range(len(unlike)):
+            left, right, size = unlike[run, 0], unlike[run, 1], unlike[run, 2]
+            if not _less(ids, columns, left, right, size):  # in order, and not less: the same
+                alive = False
+                break
+        found += alive
     return out_ids[:found].copy(), out_kinds[:found].copy()
 
 

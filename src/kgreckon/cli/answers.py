@@ -54,11 +54,11 @@ def ask(
     from kgreckon.runs import is_run_folder
 
     is_run = is_run_folder(graph)
-    if comparisons is ComparisonsOption.SAMPLED:
+    if comparisons is not ComparisonsOption.COMPUTED:
         if is_run and not exact:
             raise UserError(f"{graph} is a run, which compares by arithmetic: numerical edges need --exact")
         if why:
-            raise UserError("a reason compares by arithmetic: --explain is not for sampled numerical edges")
+            raise UserError("a reason compares by arithmetic: --explain is not for numerical edges")
     if only is OnlyOption.INFERRED and (exact or not is_run):
         remedy = "--exact leaves out what is inferred" if is_run else "only a trained run infers more"
         raise UserError(f"{graph} is asked for what it proves: {remedy}")

@@ -32,6 +32,7 @@ class ComparisonsOption(StrEnum):
 
     COMPUTED = "computed"
     SAMPLED = "sampled"
+    RELEASED = "released"
 
 
 def print_json(data: Any) -> None:

@@ -15,11 +15,25 @@ from kgreckon.errors import UserError
 def build(
     graph: GraphPlace,
     out: Annotated[Path, typer.Option(help="The benchmark folder to write, or to go on with.")],
-    dataset: Annotated[str | None, typer.Option(help="The paper's counts: fb15k, db15k or yago15k.")] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="As the paper's numbers were made: fb15k, db15k or yago15k.")
+    ] = None,
     comparisons: Annotated[
-        ComparisonsOption,
-        typer.Option(help="Numerical relations: the paper's sampled edges, or computed by arithmetic."),
-    ] = ComparisonsOption.SAMPLED,
+        ComparisonsOption | None,
+        typer.Option(
+            help="Numerical relations: edges sampled at random, edges as the paper's released code takes them, or "
+            "computed by arithmetic.",
+            show_default="sampled; with --dataset, released",
+        ),
+    ] = None,
+    known_anchors: Annotated[
+        bool | None,
+        typer.Option(
+            "--known-anchors/--any-anchors",
+            help="Whether validation and test queries name only what the training graph holds.",
+            show_default="known-anchors; with --dataset, any-anchors",
+        ),
+    ] = None,
     queries: Annotated[
         int | None, typer.Option(min=1, help="Training queries per type; a tenth of it to validate and to test.")
     ] = None,
@@ -46,7 +60,8 @@ def build(
                 dataset=dataset,
                 types=types,
                 queries=queries,
-                comparisons=comparisons.value,
+                comparisons=None if comparisons is None else comparisons.value,
+                known_anchors=known_anchors,
                 seed=seed,
                 workers=workers,
                 progress=progress,

@@ -119,8 +119,15 @@ def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Consol
         cells = [] if found is None else [found["queries"], *(f"{found[metric]:.2f}" for metric in metrics[1:])]
         return [name, *(cells or [None] * len(metrics))]
 
-    for target, title in (("entity_targets", "Queries for entities"), ("number_targets", "Queries for numbers")):
+    titles = {
+        "entity_targets": "Queries for entities",
+        "entity_targets_among_values": "Queries for entities, ranked among entities and values as released",
+        "number_targets": "Queries for numbers",
+    }
+    for target, title in titles.items():
         part = result[target]
+        if part is None:
+            continue
         rows = [row(name, found) for name, found in part["by_type"].items()]
         rows += [row(name.replace("_", " "), part[name]) for name in ("without_numbers", "touching_numbers", "all")]
         print_table(out, f"{title}: {result['split']} split, percent", ("queries of", *names), rows)

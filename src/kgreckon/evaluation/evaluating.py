@@ -58,6 +58,7 @@ class EvaluationQueries:
 
     split: Split
     sets: tuple[RankedQueries, ...]
+    num_entities: int
     numbers: Tensor  # (values,) float64
     units: Tensor  # (values,) int64
     unit_names: Sequence[str]
@@ -75,7 +76,7 @@ class EvaluationQueries:
         table = benchmark.graph.values
         numbers = torch.from_numpy(np.array(table.numbers)).to(device)
         units = torch.from_numpy(table.unit_ids.astype(np.int64)).to(device)
-        return EvaluationQueries(split, tuple(sets), numbers, units, table.units)
+        return EvaluationQueries(split, tuple(sets), len(benchmark.graph.entities), numbers, units, table.units)
 
     def __len__(self) -> int:
         return sum(map(len, self.sets))
@@ -100,28 +101,34 @@ def evaluate_scores(
 ) -> Evaluation:
     """Rank every hard answer by the scores that `score` gives to all candidates of a batch's queries.
 
-    `advance` hears of so many more queries of so many in all. On a GPU everything is queued, and the host waits only
-    for the end. Raises a UserError where a score is no number.
+    Where `score` gives more scores after those of all entities, answers are also ranked among all of them. `advance`
+    hears of so many more queries of so many in all. On a GPU everything is queued, and the host waits only for the end.
+    Raises a UserError where a score is no number.
     """
     start = perf_counter()
     at_once = at_once or _AT_ONCE[queries.numbers.device.type]
     results = []
     broken = torch.zeros((), dtype=torch.bool, device=queries.numbers.device)
     for own in queries.sets:
-        parts, errors, counts = [], [], []
+        parts, among_values, errors, counts = [], [], [], []
+        candidates = len(queries.numbers) if own.shape.denotes_numbers else queries.num_entities
         for first in range(0, len(own), at_once):
             last = min(first + at_once, len(own))
             scores = score(Batch(own.shape, own.ids[first:last])).float()
             broken |= scores.isnan().any()
             easy, hard = own.answers(first, last)
+            if scores.shape[1] > candidates:
+                among_values.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
+                scores = scores[:, :candidates]
             parts.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
             counts.append(easy.counts + hard.counts)
             if own.shape.denotes_numbers:
                 errors.append(_value_errors(scores, easy, hard, queries))
             advance(last - first, len(queries))
-        columns = [torch.cat(column) for column in zip(*errors, strict=True)]
+        units, distances = (torch.cat(column) for column in zip(*errors, strict=True)) if errors else (None, None)
         found = QueryScores.concatenate(parts)
-        results.append(ShapeResult(own.type, own.shape, found, torch.cat(counts), *columns))
+        others = QueryScores.concatenate(among_values) if among_values else None
+        results.append(ShapeResult(own.type, own.shape, found, torch.cat(counts), units, distances, others))
     if broken:
         raise UserError("the model's scores are not numbers: its training went astray; lower the learning rate")
     on_host = tuple(result.cpu() for result in results)

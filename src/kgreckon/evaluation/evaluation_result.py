@@ -54,6 +54,7 @@ class EvaluationResult:
     queries: int
     seconds: float
     entity_targets: TargetTable
+    entity_targets_among_values: TargetTable | None  # ranked among entities and values: where values are entities
     number_targets: TargetTable
     mrr_by_answers: list[dict[str, float]]  # of queries for entities, by how many answers they have
     absolute_errors: dict[str, dict[str, float]]  # of the best value, by unit
@@ -73,6 +74,8 @@ class EvaluationResult:
             "queries": self.queries,
             "seconds": self.seconds,
             "entity_targets": asdict(self.entity_targets),
+            "entity_targets_among_values": self.entity_targets_among_values
+            and asdict(self.entity_targets_among_values),
             "number_targets": numbers,
             "queries_per_type": self.queries_per_type,
             "device": self.device,
@@ -82,12 +85,13 @@ class EvaluationResult:
     def from_json(data: Mapping[str, Any]) -> EvaluationResult:
         """The result that a run folder keeps; a UserError where the data is not one."""
         try:
-            numbers = data["number_targets"]
+            numbers, among_values = data["number_targets"], data.get("entity_targets_among_values")
             return EvaluationResult(
                 data["split"],
                 data["queries"],
                 data["seconds"],
                 TargetTable.from_json(data["entity_targets"]),
+                None if among_values is None else TargetTable.from_json(among_values),
                 TargetTable.from_json(numbers),
                 data["mrr_by_answers"],
                 numbers["absolute_error_of_the_best_value"],
@@ -99,11 +103,16 @@ class EvaluationResult:
             raise UserError(f"these are not the metrics of an evaluation: {error!r}") from None
 
     def records(self) -> list[dict[str, Any]]:
-        """All lines of both tables as plain rows."""
-        tables = {"entity_targets": self.entity_targets, "number_targets": self.number_targets}
+        """All lines of all tables as plain rows."""
+        tables = {
+            "entity_targets": self.entity_targets,
+            "entity_targets_among_values": self.entity_targets_among_values,
+            "number_targets": self.number_targets,
+        }
         return [
             {"target": target, "queries of": name, **asdict(metrics)}
             for target, table in tables.items()
+            if table is not None
             for name, metrics in table.rows()
         ]
 

@@ -31,6 +31,10 @@ class QueryScores:
         parts = list(parts)
         return QueryScores(torch.cat([p.realistic for p in parts]), torch.cat([p.optimistic for p in parts]))
 
+    def cpu(self) -> QueryScores:
+        """The same on the host."""
+        return QueryScores(self.realistic.cpu(), self.optimistic.cpu())
+
 
 def _means(rank: Tensor, answers: AnswerPairs) -> Tensor:
     columns = torch.stack([1 / rank, *((rank <= k).float() for k in HITS)], dim=1)

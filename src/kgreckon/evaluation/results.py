@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,12 +26,13 @@ class ShapeResult:
     answers: Tensor  # (queries,) int64: how many answers each query has, easy and hard
     units: Tensor | None = None  # for number targets: the unit asked for
     errors: Tensor | None = None  # for number targets: how far the best value is from the nearest hard answer
+    among_values: QueryScores | None = None  # of entities ranked among entities and values, as released baselines are
 
     def cpu(self) -> ShapeResult:
         """The same on the host."""
-        scores = QueryScores(self.scores.realistic.cpu(), self.scores.optimistic.cpu())
         units, errors = (None if column is None else column.cpu() for column in (self.units, self.errors))
-        return ShapeResult(self.type, self.shape, scores, self.answers.cpu(), units, errors)
+        among_values = None if self.among_values is None else self.among_values.cpu()
+        return ShapeResult(self.type, self.shape, self.scores.cpu(), self.answers.cpu(), units, errors, among_values)
 
 
 @dataclass(frozen=True)
@@ -55,26 +56,6 @@ class Evaluation:
 
     def as_json(self) -> dict[str, Any]:
         """All tables as plain data, entity targets and number targets apart."""
-        types = list(dict.fromkeys(result.type for result in self.results))
-
-        def table(of_numbers: bool) -> dict[str, Any]:
-            def json(keep: Callable[[ShapeResult], bool]) -> dict[str, float] | None:
-                found = self.select(lambda result: result.shape.denotes_numbers == of_numbers and keep(result))
-                return None if found is None else found.as_json()
-
-            rows = {
-                "all": json(lambda result: True),
-                "by_type": {name: json(partial(_has_type, name)) for name in types},
-                "touching_numbers": json(lambda result: result.shape.touches_numbers),
-                "without_numbers": json(lambda result: not result.shape.touches_numbers),
-                "by_specific_type": {
-                    result.shape.text: summarise(result.scores).as_json()
-                    for result in self.results
-                    if result.shape.denotes_numbers == of_numbers
-                },
-            }
-            return rows
-
         asked = [result.units for result in self.results if result.units is not None]
         found = [result.errors for result in self.results if result.errors is not None]
         units, errors = (torch.cat(column) if column else torch.zeros(0) for column in (asked, found))
@@ -88,9 +69,38 @@ class Evaluation:
             "mrr_by_answers": self._by_answers(),
             "queries": sum(len(result.scores.realistic) for result in self.results),
             "seconds": self.seconds,
-            "entity_targets": table(False),
-            "number_targets": table(True) | {"absolute_error_of_the_best_value": absolute, "by_unit": self._by_unit()},
+            "entity_targets": self._table(False),
+            "entity_targets_among_values": self._among_values(),
+            "number_targets": self._table(True)
+            | {"absolute_error_of_the_best_value": absolute, "by_unit": self._by_unit()},
         }
+
+    def _table(self, of_numbers: bool) -> dict[str, Any]:
+        """The metrics of the queries for entities, or of those for numbers."""
+
+        def json(keep: Callable[[ShapeResult], bool]) -> dict[str, float] | None:
+            found = self.select(lambda result: result.shape.denotes_numbers == of_numbers and keep(result))
+            return None if found is None else found.as_json()
+
+        types = list(dict.fromkeys(result.type for result in self.results))
+        return {
+            "all": json(lambda result: True),
+            "by_type": {name: json(partial(_has_type, name)) for name in types},
+            "touching_numbers": json(lambda result: result.shape.touches_numbers),
+            "without_numbers": json(lambda result: not result.shape.touches_numbers),
+            "by_specific_type": {
+                result.shape.text: summarise(result.scores).as_json()
+                for result in self.results
+                if result.shape.denotes_numbers == of_numbers
+            },
+        }
+
+    def _among_values(self) -> dict[str, Any] | None:
+        """The metrics of the queries for entities, ranked among entities and values, of a model that does so."""
+        if all(result.among_values is None for result in self.results):
+            return None
+        ranked = (replace(result, scores=result.among_values or result.scores) for result in self.results)
+        return replace(self, results=tuple(ranked))._table(False)
 
     def _by_answers(self) -> list[dict[str, float]]:
         """The MRR of queries for entities by how many answers they have, in bins that double."""

@@ -26,7 +26,13 @@ class ComparisonMode(Enum):
     """Where numerical relations come from: arithmetic, or the numerical edges that a benchmark graph carries."""
 
     COMPUTED = "computed"
-    SAMPLED = "sampled"
+    SAMPLED = "sampled"  # edges, drawn at random
+    RELEASED = "released"  # edges, the first that are met, as in the paper's released code
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether comparisons are arithmetic, and not edges."""
+        return self is ComparisonMode.COMPUTED
 
     @staticmethod
     def of(mode: ComparisonMode | str) -> ComparisonMode:
@@ -34,7 +40,7 @@ class ComparisonMode(Enum):
         try:
             return ComparisonMode(mode)
         except ValueError:
-            raise UserError(f"comparisons are computed or sampled, not {mode!r}") from None
+            raise UserError(f"comparisons are computed, sampled or released, not {mode!r}") from None
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ class ExactSemantics:
     ) -> None:
         self.graph = graph
         self.mode = ComparisonMode.of(mode)
-        if self.mode is ComparisonMode.SAMPLED and graph.compared is None:
+        if not self.mode.is_computed and graph.compared is None:
             raise UserError("this graph carries no numerical edges: use computed comparisons")
         self.num_entities = len(graph.entities)
         self.comparisons = comparisons
@@ -113,8 +119,8 @@ class ExactSemantics:
 
     def compare(self, comparisons: np.ndarray, of: ExactSet) -> NumberSets:
         numbers, table = _numbers(of), self.graph.values
-        if self.mode is ComparisonMode.SAMPLED:
-            return self._sampled(comparisons, numbers)
+        if not self.mode.is_computed:
+            return self._along_edges(comparisons, numbers)
         result = compare_intervals(
             self.numbers,
             table.unit_starts,
@@ -157,11 +163,11 @@ class ExactSemantics:
             return sets_of.complement_points(entities.offsets, entities.items, self.num_entities)
         return entities.offsets, entities.items
 
-    def _sampled(self, comparisons: np.ndarray, numbers: NumberSets) -> NumberSets:
+    def _along_edges(self, comparisons: np.ndarray, numbers: NumberSets) -> NumberSets:
         compared = self.graph.compared
         assert compared is not None
         if int(comparisons.max(initial=0)) >= len(SEVEN):
-            raise UserError(f"sampled numerical edges know only {', '.join(SEVEN)}")
+            raise UserError(f"numerical edges know only {', '.join(SEVEN)}")
         points = sets_of.intervals_to_points(*numbers.parts, len(self.graph.values))
         rows = self._project(compared, comparisons, points)
         return NumberSets(*sets_of.points_to_intervals(*rows), numbers.units)

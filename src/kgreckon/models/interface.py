@@ -106,6 +106,10 @@ class TrainedModel(Model):
     def scores(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, all candidates of the target's sort)
         """A score of every candidate for each query of a batch; only their order counts."""
 
+    def scores_as_released(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, candidates, then others)
+        """The same, and after them the scores of others that the paper's released code ranks among the candidates."""
+        return self.scores(batch)
+
 
 class TrainingProgress:
     """What a training reports about itself; the default prints nothing."""

@@ -52,7 +52,7 @@ class Plan:
 
     name: str
     settings: dict[str, Any]
-    mode: ComparisonMode = ComparisonMode.SAMPLED
+    mode: ComparisonMode = ComparisonMode.RELEASED
     variant: str | None = None  # what an ablation changes
 
 

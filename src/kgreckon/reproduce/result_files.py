@@ -48,15 +48,13 @@ def validation_curve(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def reported_metrics(tested: dict[str, Any]) -> dict[str, Any]:
     """The metrics of `kgreckon evaluate` that the report shows."""
-    entities, numbers = tested["entity_targets"], tested["number_targets"]
+    numbers, among_values = tested["number_targets"], tested.get("entity_targets_among_values")
     return {
         "queries": tested["queries"],
         "seconds": round(tested["seconds"], _DECIMALS),
         "mrr_by_answers": [_rounded(row) for row in tested["mrr_by_answers"]],
-        "entity_targets": {
-            **{part: _rounded(entities[part]) for part in ("all", "touching_numbers", "without_numbers")},
-            **{part: _mrr_and_queries(entities[part]) for part in ("by_type", "by_specific_type")},
-        },
+        "entity_targets": _of_entities(tested["entity_targets"]),
+        **({"entity_targets_among_values": _of_entities(among_values)} if among_values else {}),
         "number_targets": {
             "all": _rounded(numbers["all"]),
             "by_unit": _mrr_and_queries(numbers["by_unit"]),
@@ -65,6 +63,13 @@ def reported_metrics(tested: dict[str, Any]) -> dict[str, Any]:
                 for unit, row in numbers["absolute_error_of_the_best_value"].items()
             },
         },
+    }
+
+
+def _of_entities(table: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **{part: _rounded(table[part]) for part in ("all", "touching_numbers", "without_numbers")},
+        **{part: _mrr_and_queries(table[part]) for part in ("by_type", "by_specific_type")},
     }
 
 

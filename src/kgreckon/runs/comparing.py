@@ -46,6 +46,8 @@ def compare_runs(folders: Sequence[Path], split: str = "test") -> list[Row]:
         if metrics["entity_targets"]["all"] is None:
             raise UserError(f"{folder} was asked no queries for entities: run kgreckon evaluate with more queries")
         rows.append(_row(str(folder), metrics["entity_targets"]))
+        if metrics.get("entity_targets_among_values"):
+            rows.append(_row(f"{folder}, among values too", metrics["entity_targets_among_values"]))
     return rows
 
 

@@ -34,7 +34,7 @@ def evaluate(
     queries = EvaluationQueries.load(run.benchmark(benchmark), split, where, queries_per_type)
     with float32_products("high" if where.type == "cuda" else "highest"):
         model = run.load(benchmark, device)
-        evaluation = evaluate_scores(model.scores, queries, advance, model.queries_at_once)
+        evaluation = evaluate_scores(model.scores_as_released, queries, advance, model.queries_at_once)
     result = EvaluationResult.from_json(
         evaluation.as_json() | {"queries_per_type": queries_per_type or None, "device": where.type}
     )

@@ -54,6 +54,10 @@ class NeuralModel(TrainedModel):
         """The inner products, or other scores, of the encoded queries."""
         return self.encoder.answer(batch)
 
+    def scores_as_released(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, candidates, perhaps values)
+        """Where values are entities, an entity is ranked among them too."""
+        return self.encoder.answer(batch, among_values=True)
+
     def prove(self, query: Query, answers: Sequence[int], pause: Pause | None = None) -> list[Proof]:
         """The steps that the graph states, and those that are missing."""
         stated = StatedFacts(self.graph, pause)

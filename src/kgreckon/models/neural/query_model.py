@@ -146,10 +146,16 @@ class QueryModel(nn.Module):
         return self.number_reasoning.scores(state, slice(None) if candidates is None else candidates)
 
     @torch.no_grad()
-    def answer(self, batch: Batch[Tensor]) -> Tensor:  # -> (b, all candidates of the target's sort)
-        """The score of every candidate for each query of a batch, without dropout and gradients."""
+    def answer(self, batch: Batch[Tensor], among_values: bool = False) -> Tensor:  # -> (b, candidates)
+        """The score of every candidate of the target's sort for each query of a batch, without dropout and gradients.
+
+        Where values are entities, all values may be candidates for entities too: they come after the entities.
+        """
         self.eval()
-        return self.scores(self.encode(batch), batch.shape.denotes_numbers)
+        state, of_numbers = self.encode(batch), batch.shape.denotes_numbers
+        if among_values and self.is_baseline and not of_numbers:
+            return self.backbone.scores(state, slice(None))
+        return self.scores(state, of_numbers)
 
     def loss(self, batch: Batch[Tensor], positives: Tensor, negatives: int = 0) -> Tensor:  # (b, k) -> ()
         """The mean loss of k positive answers for each query: a softmax over candidates, or the MAP loss.

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from kgreckon.errors import UserError
-from kgreckon.exact import ComparisonMode
 from kgreckon.exact.arithmetic import compared_ranges
 from kgreckon.models.proofs import How, Member, Proof, Step
 from kgreckon.models.reckoner.fuzzy import FuzzyNumbers, FuzzySemantics, FuzzySet, Reckoner, ids_on
@@ -219,7 +218,7 @@ class _Walk:
             ids = torch.from_numpy(reaching).to(likely.device)
             best = int(likely[ids].argmax())
             computed = float(likely[ids[best]]), int(ids[best])
-        if semantics.inference.mode is ComparisonMode.COMPUTED:
+        if semantics.inference.mode.is_computed:
             return computed[1], How.ARITHMETIC
         assert self.observed.compared is not None
         stated = self._stated(self.observed.compared, label, likely, target)

@@ -237,13 +237,13 @@ class FuzzySemantics:
     def compare(self, comparisons: Tensor, of: FuzzySet) -> FuzzyNumbers:  # (b,)
         """The best number for each value that stands in the relation to it: by arithmetic, or along edges."""
         comparisons, units, of = comparisons.long(), _numbers(of).units, _numbers(of).likely
-        sampled = self.inference.mode is ComparisonMode.SAMPLED
-        share = self.facts.edge_probability if sampled else 1.0
+        by_edges = not self.inference.mode.is_computed
+        share = self.facts.edge_probability if by_edges else 1.0
         found = torch.zeros(len(of), self.num_rows, device=self.device)
         if share > 0:
             for comparison, queries in _groups(comparisons):
                 found[queries] = share * self._ranges_of(comparison).reached(of[queries])
-        if sampled:
+        if by_edges:
             assert self.observed.compared is not None
             found = torch.maximum(found, self.observed.compared.best(comparisons, of[:, : self.num_rows]))
         return FuzzyNumbers(self._with_literals(found), units)

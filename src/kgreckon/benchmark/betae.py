@@ -243,6 +243,8 @@ def _shape_of(structure: Any) -> tuple[Shape, list[int]]:
         shape = Shape(Operator.OR if union else Operator.AND, tuple(shape for shape, _ in built))
         return shape, [column for _, columns in built for column in columns]
 
+    if structure == "e":
+        raise _StrangeError("'e' is not the structure of a query")
     return build(structure)
 
 

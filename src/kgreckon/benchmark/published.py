@@ -108,7 +108,7 @@ class FactFiles:
             wrong = np.flatnonzero(before < split)
             if len(wrong):
                 first = self.files[before[wrong[0]]].path.name
-                yield f"{file.path}:{file.lines[wrong[0]]}: this fact is in {first} too ({len(wrong):,} such facts)"
+                yield f"{file.path}:{file.lines[wrong[0]]}: this fact is in {first} too ({len(wrong):,} in all)"
 
     def graphs(self, entities: Sequence[str], relations: Sequence[str]) -> SplitGraph:
         """The three nested graphs; entities without a fact are candidates like all others."""

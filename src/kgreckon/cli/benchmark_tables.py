@@ -119,15 +119,20 @@ class BuildBar(BuildProgress):
         self._task = bars.TaskID(0)
 
     def __enter__(self) -> Self:
-        self._bars.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._bars.stop()
+        if self._bars.tasks:  # else a mistake that is found at once would come after an empty line
+            self._bars.stop()
+
+    def add(self, text: str, total: int | None) -> bars.TaskID:
+        """A new bar."""
+        self._bars.start()
+        return self._bars.add_task(text, total=total, rate="")
 
     def start(self, split: Split, name: str, wanted: int | None) -> None:
         """A new bar."""
-        self._task = self._bars.add_task(f"{split.label} {name}", total=wanted, rate="")
+        self._task = self.add(f"{split.label} {name}", wanted)
 
     def advance(self, found: int) -> None:
         """The bar moves."""
@@ -150,5 +155,4 @@ class ImportBar(BuildBar, ImportProgress):
     def reading(self, name: str, done: int, total: int) -> None:
         """The bar of a file appears, or moves."""
         shown = [task.id for task in self._bars.tasks if task.description == name]
-        task = shown[0] if shown else self._bars.add_task(name, total=total, rate="bytes")
-        self._bars.update(task, completed=done)
+        self._bars.update(shown[0] if shown else self.add(name, total), completed=done, rate="bytes")

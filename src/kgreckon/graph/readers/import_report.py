@@ -69,7 +69,7 @@ class ImportReport:
             remarks.append(f"{self.repeated_values:,} repeated values counted once")
         if self.of_an_earlier_split:
             remarks.append(
-                f"{self.of_an_earlier_split:,} facts and values counted with an earlier split that has them too"
+                f"facts and values that an earlier split has too, counted with it: {self.of_an_earlier_split:,}"
             )
         if self.unknown_dates:
             remarks.append(f"{self.unknown_dates:,} dates dropped because their year is unknown")

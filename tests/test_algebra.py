@@ -131,7 +131,7 @@ class TestShapes:
         assert specific_type(one) == specific_type(other) and general_type(one) == "pi"
 
     def test_a_type_without_a_name_is_written_out(self):
-        assert general_type(Shape.parse("(rp,(rp,(rp,(e))))")) == "(p,(p,(p,(e))))"
+        assert general_type(Shape.parse("(rp,(rp,(rp,(rp,(rp,(e))))))")) == "(p,(p,(p,(p,(p,(e))))))"
         assert len(specific_shapes(Shape.parse("(i,(p,(e)),(n,(p,(e))))"))) == 8
 
     @pytest.mark.parametrize(

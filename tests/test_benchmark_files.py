@@ -142,6 +142,7 @@ class TestExchange:
             "(i,(p,(p,(e))),(p,(e)))": "(i,(rp,(0),(rp,(1),(e,(3)))),(rp,(2),(e,(4))))",
             "(i,(p,(e)),(p,(p,(e))))": "(i,(rp,(2),(e,(5))),(rp,(0),(rp,(1),(e,(3)))))",
             "(p,(p,(p,(e))))": "(rp,(0),(rp,(0),(rp,(0),(e,(1)))))",
+            "(p,(p,(p,(p,(p,(e))))))": "(rp,(0),(rp,(0),(rp,(0),(rp,(0),(rp,(0),(e,(1)))))))",
         }
         data = {kind: {query: {"train_answers": ["1"]}} for kind, query in spellings.items()}
         for split in Split:
@@ -149,7 +150,7 @@ class TestExchange:
             (tmp_path / "json" / f"{split.label}_queries.json").write_text(text)
         again = import_queries(tmp_path / "json", made, tmp_path / "again")
         assert again.summary(Split.TRAIN, "pi")["found"] == 2
-        assert again.header["queries"]["train"] == {"pi": 2, "type0": 1}
+        assert again.header["queries"]["train"] == {"pi": 2, "3p": 1, "type0": 1}
         (tmp_path / "json" / "train_queries.json").write_text(json.dumps(data).replace('"1"', '"2"'))
         third = import_queries(tmp_path / "json", made, tmp_path / "third")
         assert benchmark_hash(third) != benchmark_hash(again)  # the same counts, but other answers
@@ -282,7 +283,7 @@ class TestTypes:
         assert list(parse_types(["1p,2i", "3p=(p,(p,(p,(e))))"]) or ()) == ["1p", "2i", "3p"]
         assert parse_types(["x='(i,(p,(p,(e))),(p,(e)))'"]) == {"x": GENERAL_TYPES["pi"]}
 
-    @pytest.mark.parametrize("texts", [["4p"], ["1p,1p"], ["3p=(p,(q))"], ["3p="], ["1p=(p,(p,(e)))"], ["x=(p"]])
+    @pytest.mark.parametrize("texts", [["5p"], ["1p,1p"], ["3p=(p,(q))"], ["3p="], ["1p=(p,(p,(e)))"], ["x=(p"]])
     def test_mistakes(self, texts):
         with pytest.raises(UserError):
             parse_types(texts)

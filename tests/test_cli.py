@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from betae_folder import BetaEFolder
 from kgreckon import __version__
 from kgreckon.cli import main
 from kgreckon.graph import open_graph
@@ -428,6 +429,66 @@ class TestAsk:
         assert result.out.splitlines()[0] == f"the in of {name}"
 
 
+class TestBenchmarks:
+    def test_a_published_benchmark_is_imported_and_what_was_met_is_told(self, kgreckon, tmp_path):
+        folder = BetaEFolder(per_type=2)
+        folder.lines["valid"] += folder.lines["train"][:2]
+        folder.write(tmp_path / "FB-betae")
+        result = kgreckon("import-benchmark", "FB-betae", "--out", "b")
+        assert result.code == 0
+        assert result.out == "b: 84 queries of 14 types; look at them with: kgreckon stats b\n"
+        assert "valid.txt:121: this fact is in train.txt too" in result.err and "disjunctive form" in result.err
+        shown = kgreckon("stats", "b").out
+        assert shown.startswith("b: no numbers\n") and "pni" in shown
+        summary = json.loads(kgreckon("import-benchmark", "FB-betae", "--out", "c", "--json").out)
+        assert summary["types"][0] == {
+            "split": "train", "type": "1p", "read": 2, "kept": 2, "without_hard_answers": 0, "differences": []
+        }  # fmt: skip
+        assert len(summary["remarks"]) == 5
+        problem = kgreckon("import-benchmark", "FB-betae", "--out", "d", "--strict").problem
+        assert problem == "FB-betae/valid.txt:121: this fact is in train.txt too (1 in all)"
+        assert not (tmp_path / "d").exists()
+
+    def test_a_pickle_that_wants_more_is_one_line_and_leaves_nothing(self, kgreckon, tmp_path):
+        folder = BetaEFolder(per_type=1).write(tmp_path / "folder")
+        (folder / "test-queries.pkl").write_bytes(b"cos\nsystem\n(S'touch run'\ntR.")
+        result = kgreckon("import-benchmark", "folder", "--out", "b")
+        assert result.code == 2 and result.err.splitlines()[-1] == (
+            "error: folder/test-queries.pkl: byte 0: it refers to os.system; only tuples, lists, sets, dictionaries, "
+            "strings and integers are read"
+        )
+        assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+    def test_a_split_of_ones_own_is_built(self, kgreckon, tmp_path):
+        facts = [f"e{n}\tr{n % 3}\te{n * n % 23}\n" for n in range(90)]
+        for name, first, last in (("a", 0, 40), ("b", 40, 60), ("valid", 60, 75), ("test", 75, 90)):
+            (tmp_path / f"{name}.tsv").write_text("".join(facts[first:last]))
+        files = ["--train", "a.tsv", "--train", "b.tsv", "--valid", "valid.tsv", "--test", "test.tsv"]
+        options = ["--types", "1p,2in", "--queries", "20", "--out"]
+        assert kgreckon("build", *files, *options, "bench").code == 0
+        statistics = json.loads(kgreckon("stats", "bench", "--json").out)
+        assert [graph["relation_edges"] for graph in statistics["graphs"]] == [120, 150, 180]
+        (tmp_path / "test.tsv").write_text(facts[70] + facts[80])
+        problem = kgreckon("build", *files, *options, "other").problem
+        assert problem.startswith("test.tsv:1: 'e70' 'r1' 'e1' is in an earlier split too: leave it out of one")
+        assert not (tmp_path / "other").exists()
+        again = kgreckon("build", *files, "--skip-bad-lines", *options, "other")
+        assert again.code == 0 and "an earlier split has too, counted with it: 1" in again.err
+
+    @pytest.mark.parametrize(
+        ("arguments", "problem"),
+        [
+            (["--out", "b"], "give either a graph, or files with --train, --valid and --test"),
+            (["world", "--train", "facts.tsv", "--out", "b"], "give either a graph, or files"),
+            (["--train", "facts.tsv", "--out", "b"], "a split needs files for train, valid and test"),
+            (["world", "--skip-bad-lines", "--out", "b"], "--skip-bad-lines is for --train, --valid and --test"),
+        ],
+    )
+    def test_a_graph_or_a_split_and_not_both(self, kgreckon, tables, tmp_path, arguments, problem):
+        assert problem in kgreckon("build", *arguments).problem
+        assert not (tmp_path / "b").exists()
+
+
 class TestUse:
     @pytest.mark.parametrize(
         "arguments",
@@ -453,7 +514,9 @@ class TestUse:
         assert "Usage: " in result.out + result.err
         assert {path.name for path in tmp_path.iterdir()} == {"facts.tsv", "values.tsv"}
 
-    @pytest.mark.parametrize("command", [[], ["import"], ["stats"], ["ask"], ["demo"]], ids=" ".join)
+    @pytest.mark.parametrize(
+        "command", [[], ["import"], ["import-benchmark"], ["build"], ["stats"], ["ask"], ["demo"]], ids=" ".join
+    )
     def test_every_command_has_help(self, kgreckon, command):
         result = kgreckon(*command, "--help")
         assert result.code == 0 and result.err == "" and " ".join(["kgreckon", *command, "[OPTIONS]"]) in result.out

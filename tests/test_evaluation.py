@@ -1,6 +1,7 @@
 """Ranks and metrics: against a naive loop, with ties and filters."""
 
 import math
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -21,6 +22,7 @@ from kgreckon.evaluation import (
     ranking,
     summarise,
 )
+from kgreckon.query import NAMED_TYPES
 from random_graph import random_graph
 
 
@@ -159,6 +161,27 @@ def test_tables_by_answers_and_by_unit_hold_every_query(table):
     units = table["number_targets"]["by_unit"]
     assert set(units) == {"metres", "years"}
     assert sum(each["queries"] for each in units.values()) == numbers["queries"]
+
+
+def test_the_mean_over_types_counts_each_type_once_and_negation_apart(tmp_path):
+    graph = random_graph()
+    types = {name: NAMED_TYPES[name] for name in ("1p", "3p", "2in", "pni")}
+    counts = {split: {"1p": 400, "3p": 20, "2in": 300, "pni": 40} for split in Split}
+    made = build(graph, tmp_path / "b", replace(BuildSettings.choose(graph, types), counts=counts))
+    queries = EvaluationQueries.load(made, Split.TEST, torch.device("cpu"))
+    generator = torch.Generator().manual_seed(0)
+    sizes = {False: len(graph.entities), True: len(graph.values)}
+    found = evaluate_scores(
+        lambda batch: torch.rand(len(batch), sizes[batch.shape.denotes_numbers], generator=generator), queries
+    ).as_json()
+    table = EvaluationResult.from_json(found).entity_targets
+    assert table.types_without_negation is not None and table.types_with_negation is not None
+    for mean, names in ((table.types_without_negation, ("1p", "3p")), (table.types_with_negation, ("2in", "pni"))):
+        one, other = (table.by_type[name] for name in names)
+        assert one is not None and other is not None and one.queries != other.queries
+        assert mean.mrr == pytest.approx((one.mrr + other.mrr) / 2)
+        assert mean.hits_at_10 == pytest.approx((one.hits_at_10 + other.hits_at_10) / 2)
+        assert mean.queries == one.queries + other.queries
 
 
 def test_a_result_is_what_was_kept_of_it_and_has_a_row_for_each_line_of_its_tables(table):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kgreckon.answers import Answerer
 from kgreckon.benchmark import Benchmark, BuildProgress, BuildSettings, paper_dataset
 from kgreckon.benchmark import build as build_benchmark
+from kgreckon.benchmark.split_files import Files, read_split
+from kgreckon.benchmark.splits import SplitGraph
 from kgreckon.benchmark.types import parse_types
 from kgreckon.graph import KnowledgeGraph, open_graph
 from kgreckon.graph.readers import is_mmkg_folder
@@ -22,7 +24,7 @@ def load(place: str | Path, benchmark: Path | None = None, device: str = "auto",
 
 
 def build(
-    graph: KnowledgeGraph | str | Path,
+    graph: KnowledgeGraph | SplitGraph | Mapping[str, Files] | str | Path,
     out: str | Path,
     *,
     dataset: str | None = None,
@@ -36,13 +38,17 @@ def build(
 ) -> Benchmark:
     """Make the benchmark of a graph in the folder `out`, or continue one that was begun with the same settings.
 
+    Its facts are split at random; files for `train`, `valid` and `test`, by these names, are a split of your own.
     `dataset` makes it as the paper's numbers were made (fb15k, db15k or yago15k); `types` are names of query types
     (`1p`, `2i`) or `name=shape`; `queries` is the number of training queries of each type; `comparisons` are sampled
     (released for a dataset) or computed; with `known_anchors` (but for a dataset) validation and testing queries name
     only what the training graph holds.
     """
-    if not isinstance(graph, KnowledgeGraph):
+    if isinstance(graph, Mapping):
+        graph, _ = read_split(graph)
+    elif isinstance(graph, str | Path):
         paper = None if dataset is None else paper_dataset(dataset)
         graph = open_graph(graph, paper.top_attributes if paper and is_mmkg_folder(Path(graph)) else None)
-    settings = BuildSettings.choose(graph, parse_types(types), queries, comparisons, seed, dataset, known_anchors)
+    whole = graph.graph if isinstance(graph, SplitGraph) else graph
+    settings = BuildSettings.choose(whole, parse_types(types), queries, comparisons, seed, dataset, known_anchors)
     return build_benchmark(graph, Path(out), settings, workers, progress)

@@ -27,7 +27,7 @@ from kgreckon.benchmark.datasets import Counts, paper_dataset, scaled_counts
 from kgreckon.benchmark.format import Benchmark
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
 from kgreckon.benchmark.sampling import Draws, Seen, Walker, all_one_hop_queries
-from kgreckon.benchmark.splits import Split, SplitGraph, entities_in, random_splits, values_in
+from kgreckon.benchmark.splits import Split, SplitGraph, entities_in, random_split, values_in
 from kgreckon.benchmark.walking import Program
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode, Ragged, answer
@@ -124,35 +124,45 @@ class BuildProgress:
 
 
 def build(
-    graph: KnowledgeGraph,
+    graph: KnowledgeGraph | SplitGraph,
     folder: Path,
     settings: BuildSettings,
     workers: int | None = None,
     progress: BuildProgress | None = None,
 ) -> Benchmark:
-    """Make the benchmark of a graph in `folder`, or go on with one that was begun with the same settings."""
+    """Make the benchmark of a graph in `folder`, or go on with one that was begun with the same settings.
+
+    The facts are split at random unless they come with their splits.
+    """
     progress = progress or BuildProgress()
     benchmark = begin(graph, folder, settings)
-    workers = workers or os.cpu_count() or 1
-    busy = f"{folder} is being built by another process"
-    with held(folder / on_disk.HEADER, busy), ThreadPoolExecutor(workers) as pool:
+    with held(folder / on_disk.HEADER, f"{folder} is being built by another process"):
         for leftover in folder.glob("*/.*-new-*"):
             shutil.rmtree(leftover)
         for split in Split:
-            missing = [name for name in settings.types if not benchmark.is_complete(split, name)]
-            if missing:
-                walker = Walker(benchmark.graphs.at(split), settings.mode)
-                for name in missing:
-                    TypeBuilder(benchmark, split, name, settings, walker, pool, workers).run(progress)
+            build_split(benchmark, split, settings, progress, workers)
     return benchmark
 
 
-def begin(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Benchmark:
+def build_split(
+    benchmark: Benchmark, split: Split, settings: BuildSettings, progress: BuildProgress, workers: int | None = None
+) -> None:
+    """Draw the queries of a split, of all types that are not complete."""
+    missing = [name for name in settings.types if not benchmark.is_complete(split, name)]
+    if missing:
+        workers = workers or os.cpu_count() or 1
+        walker = Walker(benchmark.graphs.at(split), settings.mode)
+        with ThreadPoolExecutor(workers) as pool:
+            for name in missing:
+                TypeBuilder(benchmark, split, name, settings, walker, pool, workers).run(progress)
+
+
+def begin(graph: KnowledgeGraph | SplitGraph, folder: Path, settings: BuildSettings) -> Benchmark:
     """The benchmark folder with its graphs and header, new or as an earlier build left it."""
     header = {
         "format": on_disk.FORMAT,
         "version": on_disk.VERSION,
-        "graph": _fingerprint(graph),
+        "graph": fingerprint(graph),
         **settings.as_json(),
     }
     if on_disk.is_benchmark_folder(folder):
@@ -171,7 +181,7 @@ def begin(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Bench
         raise UserError(f"{folder} already exists and is not a benchmark folder")
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(settings.seed)
-    graphs = SplitGraph(graph, random_splits(len(graph.facts), rng), random_splits(len(graph.attribute_facts), rng))
+    graphs = graph if isinstance(graph, SplitGraph) else random_split(graph, rng)
     if not settings.mode.is_computed:
         graphs = with_numerical_edges(graphs, rng, settings.mode)
     on_disk.write_graphs(folder, graphs)
@@ -179,9 +189,12 @@ def begin(graph: KnowledgeGraph, folder: Path, settings: BuildSettings) -> Bench
     return Benchmark.open(folder)
 
 
-def _fingerprint(graph: KnowledgeGraph) -> str:
-    """A hash of all facts, values and names."""
+def fingerprint(graph: KnowledgeGraph | SplitGraph) -> str:
+    """A hash of all facts, values and names, and of the splits where they are given."""
     digest = hashlib.blake2b(digest_size=16)
+    if isinstance(graph, SplitGraph):
+        digest.update(graph.fact_splits.tobytes() + graph.attribute_fact_splits.tobytes())
+        graph = graph.graph
     for triples in (graph.facts, graph.attribute_facts):
         for column in (triples.sources, triples.labels, triples.targets):
             digest.update(np.ascontiguousarray(column).tobytes())

@@ -23,7 +23,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import Ragged
 from kgreckon.files import new_folder, read_json, write_json
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.query import SEVEN, Operator, Shape
+from kgreckon.query import NAMED_TYPES, SEVEN, Batch, Operator, Shape
 from kgreckon.query.s_expressions import Expression, read
 from kgreckon.query.shapes import QUERIES
 
@@ -169,8 +169,9 @@ def _read(path: Path) -> dict[Shape, dict[str, dict[str, list[Any]]]]:
 
 
 def _named(shapes: list[Shape], known: dict[str, Shape]) -> dict[str, Shape]:
-    """A name for each type: that which the benchmark gives it, or one that it gives to none."""
-    names = {shape.canonical: name for name, shape in known.items()}
+    """A name for each type: that which the benchmark gives it, else the usual one, or one that is given to none."""
+    usual = {shape.canonical: name for name, shape in NAMED_TYPES.items() if name not in known}
+    names = usual | {shape.canonical: name for name, shape in known.items()}
     free = (name for name in map("type{}".format, range(len(shapes) + len(known))) if name not in known)
     return {names[shape] if shape in names else next(free): shape for shape in shapes}
 
@@ -202,13 +203,11 @@ def _import_type(
         if easy == all_answers:  # nothing is left to be found
             continue
         by_shape.setdefault(shape, []).append((ids, sorted(easy), sorted(all_answers - easy)))
-    folder.mkdir(parents=True)
+    sets = []
     for shape, rows in by_shape.items():
-        matrix = np.array([ids for ids, _, _ in rows], dtype=np.int32)
-        table = on_disk.query_table(matrix, _ragged([e for _, e, _ in rows]), _ragged([h for _, _, h in rows]), shape)
-        on_disk.write_query_file(folder / on_disk.file_name(shape), shape, [table])
-    shapes = {shape.text: len(rows) for shape, rows in sorted(by_shape.items(), key=lambda item: item[0].text)}
-    write_json(folder / on_disk.SUMMARY, {"wanted": None, "found": sum(shapes.values()), "shapes": shapes})
+        batch = Batch(shape, np.array([ids for ids, _, _ in rows], dtype=np.int32))
+        sets.append(QuerySet(batch, _ragged([easy for _, easy, _ in rows]), _ragged([hard for _, _, hard in rows])))
+    on_disk.write_queries(folder, sets)
 
 
 def _ragged(runs: list[list[int]]) -> Ragged:

@@ -16,7 +16,7 @@ import pyarrow.ipc
 from kgreckon.benchmark.splits import Split, SplitGraph
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode, Ragged, check_ids
-from kgreckon.files import column_of, read_json, read_table, replacing, write_table
+from kgreckon.files import column_of, read_json, read_table, replacing, write_json, write_table
 from kgreckon.graph import KnowledgeGraph, open_graph_folder
 from kgreckon.graph.storage import is_graph_folder
 from kgreckon.query import Batch, Operator, Shape
@@ -235,3 +235,13 @@ def write_query_file(path: Path, shape: Shape, batches: Sequence[pa.RecordBatch]
     with replacing(path) as temporary, pa.ipc.new_file(str(temporary), query_schema(shape)) as writer:
         for batch in batches:
             writer.write_batch(batch)
+
+
+def write_queries(folder: Path, sets: Sequence[QuerySet]) -> None:
+    """Write the queries of a split and type that come from elsewhere, one set for each shape, with their summary."""
+    folder.mkdir(parents=True)
+    for own in sets:
+        table = query_table(own.batch.ids, own.easy, own.hard, own.shape)
+        write_query_file(folder / file_name(own.shape), own.shape, [table])
+    shapes = {own.shape.text: len(own) for own in sorted(sets, key=lambda own: own.shape.text)}
+    write_json(folder / SUMMARY, {"wanted": None, "found": sum(shapes.values()), "shapes": shapes})

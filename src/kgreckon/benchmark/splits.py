@@ -75,6 +75,11 @@ class SplitGraph:
         return tuple(graphs)
 
 
+def random_split(graph: KnowledgeGraph, rng: np.random.Generator) -> SplitGraph:
+    """The three nested graphs of a graph whose facts and values are split at random."""
+    return SplitGraph(graph, random_splits(len(graph.facts), rng), random_splits(len(graph.attribute_facts), rng))
+
+
 def entities_in(graph: KnowledgeGraph) -> np.ndarray:  # (entities,) bool
     """Which entities occur in a fact of the graph."""
     present = np.zeros(len(graph.entities), dtype=bool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgreckon.errors import UserError, unknown_name
-from kgreckon.query import GENERAL_TYPES, Shape
+from kgreckon.query import NAMED_TYPES, Shape
 
 
 def parse_types(texts: Sequence[str] | None) -> dict[str, Shape] | None:
@@ -19,16 +19,16 @@ def parse_types(texts: Sequence[str] | None) -> dict[str, Shape] | None:
             _add(types, name.strip(), Shape.parse(shape.strip().strip("'\"")).canonical)
             continue
         for known in (part.strip() for part in text.split(",")):
-            if known not in GENERAL_TYPES:
-                error = unknown_name("type", known, GENERAL_TYPES)
-                raise UserError(f"{error}; the types are {', '.join(GENERAL_TYPES)}, or NAME='(p,(p,(p,(e))))'")
-            _add(types, known, GENERAL_TYPES[known])
+            if known not in NAMED_TYPES:
+                error = unknown_name("type", known, NAMED_TYPES)
+                raise UserError(f"{error}; the types are {', '.join(NAMED_TYPES)}, or NAME='(p,(p,(p,(e))))'")
+            _add(types, known, NAMED_TYPES[known])
     return types
 
 
 def _add(types: dict[str, Shape], name: str, shape: Shape) -> None:
     if name in types:
         raise UserError(f"the type {name!r} is named twice")
-    if name in GENERAL_TYPES and shape != GENERAL_TYPES[name]:
-        raise UserError(f"{name!r} is a type of the paper, {GENERAL_TYPES[name]}: give yours another name")
+    if name in NAMED_TYPES and shape != NAMED_TYPES[name]:
+        raise UserError(f"{name!r} is the name of the type {NAMED_TYPES[name]}: give yours another name")
     types[name] = shape

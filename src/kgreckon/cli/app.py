@@ -22,7 +22,9 @@ app = typer.Typer(
 )
 
 BenchmarkPlace = Annotated[Path, typer.Argument(help="A benchmark folder.")]
-GraphPlace = Annotated[str, typer.Argument(help="A graph folder, an MMKG folder, or 'world' for the embedded graph.")]
+GraphPlace = Annotated[
+    str | None, typer.Argument(help="A graph folder, an MMKG folder, or 'world' for the embedded graph.")
+]
 MovedBenchmark = Annotated[Path | None, typer.Option("--benchmark", help="Where the run's benchmark is, if it moved.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 

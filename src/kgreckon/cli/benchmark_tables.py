@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from rich import progress as bars
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.text import Text
 
 from kgreckon.benchmark import BuildProgress, Split
 from kgreckon.benchmark.examples import Example
+from kgreckon.benchmark.importing import ImportProgress
 from kgreckon.benchmark.overview import BenchmarkStatistics, QueryCounts
 from kgreckon.cli.console import notes, print_table
 from kgreckon.cli.graph_tables import print_question
@@ -18,7 +20,9 @@ from kgreckon.graph import KnowledgeGraph
 
 def print_benchmark_statistics(statistics: BenchmarkStatistics, name: str, out: Console) -> None:
     """The paper's two tables for a benchmark, beside the paper's own numbers, and what its queries are like."""
-    out.print(Text(f"{name}: {statistics.mode} numerical relations, seed {statistics.seed}"), soft_wrap=True)
+    has_numbers = any(graph.attribute_edges for graph in statistics.graphs)
+    kind = f"{statistics.mode} numerical relations, seed {statistics.seed}" if has_numbers else "no numbers"
+    out.print(Text(f"{name}: {kind}"), soft_wrap=True)
     columns = ("nodes", "relations", "attributes", "relation_edges", "attribute_edges", "numerical_edges", "edges")
     rows: list[Sequence[object]] = []
     for graph in statistics.graphs:
@@ -114,17 +118,21 @@ class BuildBar(BuildProgress):
         )
         self._task = bars.TaskID(0)
 
-    def __enter__(self) -> BuildBar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._bars.tasks:  # else an error is all there is to show
+        if self._bars.tasks:  # else a mistake that is found at once would come after an empty line
             self._bars.stop()
+
+    def add(self, text: str, total: int | None) -> bars.TaskID:
+        """A new bar."""
+        self._bars.start()
+        return self._bars.add_task(text, total=total, rate="")
 
     def start(self, split: Split, name: str, wanted: int | None) -> None:
         """A new bar."""
-        self._bars.start()
-        self._task = self._bars.add_task(f"{split.label} {name}", total=wanted, rate="")
+        self._task = self.add(f"{split.label} {name}", wanted)
 
     def advance(self, found: int) -> None:
         """The bar moves."""
@@ -139,3 +147,12 @@ class BuildBar(BuildProgress):
         if wanted is not None and found < wanted:
             message = f"{split.label} {name}: the graph yields only {found:,} of the {wanted:,} queries asked for"
             self._bars.console.print(message, style="yellow")
+
+
+class ImportBar(BuildBar, ImportProgress):
+    """Bars on stderr, one for each file that is long to read, and one for the queries of each split and type."""
+
+    def reading(self, name: str, done: int, total: int) -> None:
+        """The bar of a file appears, or moves."""
+        shown = [task.id for task in self._bars.tasks if task.description == name]
+        self._bars.update(shown[0] if shown else self.add(name, total), completed=done, rate="bytes")

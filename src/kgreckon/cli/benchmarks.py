@@ -1,20 +1,35 @@
-"""Commands on benchmarks: build, show, export, import-queries."""
+"""Commands on benchmarks: build, show, export, import-queries, import-benchmark."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kgreckon.cli.app import AsJson, BenchmarkPlace, ComparisonsOption, GraphPlace, app, print_json
 from kgreckon.errors import UserError
 
+if TYPE_CHECKING:
+    from kgreckon.benchmark import SplitGraph
+
 
 @app.command()
 def build(
-    graph: GraphPlace,
     out: Annotated[Path, typer.Option(help="The benchmark folder to write, or to go on with.")],
+    graph: GraphPlace = None,
+    train: Annotated[
+        list[Path] | None, typer.Option(help="A split of your own: a file of the training graph; may be repeated.")
+    ] = None,
+    valid: Annotated[
+        list[Path] | None, typer.Option(help="And a file of what the validation graph adds; may be repeated.")
+    ] = None,
+    test: Annotated[
+        list[Path] | None, typer.Option(help="And a file of what the testing graph adds; may be repeated.")
+    ] = None,
+    skip_bad_lines: Annotated[
+        bool, typer.Option(help="Count and report bad lines, and facts of an earlier split, instead of stopping.")
+    ] = False,
     dataset: Annotated[
         str | None, typer.Option(help="As the paper's numbers were made: fb15k, db15k or yago15k.")
     ] = None,
@@ -50,12 +65,26 @@ def build(
     """Make a benchmark: nested splits and queries of all types with easy and hard answers."""
     from kgreckon.api import build as build_benchmark
     from kgreckon.benchmark import Split
+    from kgreckon.benchmark.split_files import read_split
     from kgreckon.cli.benchmark_tables import BuildBar
+    from kgreckon.cli.console import notes
 
+    given = {"train": train, "valid": valid, "test": test}
+    files = {split: paths for split, paths in given.items() if paths}
+    if (graph is None) != bool(files):
+        raise UserError("give either a graph, or files with --train, --valid and --test")
+    if skip_bad_lines and not files:
+        raise UserError("--skip-bad-lines is for --train, --valid and --test")
+    source: str | SplitGraph = graph or ""
+    if files:
+        with notes().status("reading ..."):
+            source, report = read_split(files, skip_bad_lines)
+        for remark in report.remarks():
+            notes().print(remark, soft_wrap=True)
     with BuildBar() as progress:
         try:
             made = build_benchmark(
-                graph,
+                source,
                 out,
                 dataset=dataset,
                 types=types,
@@ -135,3 +164,31 @@ def import_queries_(
         print_json({"folder": str(out), "queries": count})
     else:
         typer.echo(f"{out}: {count:,} queries")
+
+
+@app.command("import-benchmark")
+def import_benchmark_(
+    source: Annotated[Path, typer.Argument(help="A folder as BetaE and its successors publish it.")],
+    out: Annotated[Path, typer.Option(help="The benchmark folder to write.")],
+    validation_queries: Annotated[
+        int, typer.Option(min=0, help="Where the folder has no validation queries, draw so many of each type.")
+    ] = 0,
+    strict: Annotated[
+        bool, typer.Option(help="Stop where the files contradict the facts, instead of counting that.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a benchmark from the facts and queries of a published one; answers are computed, and compared with it."""
+    from kgreckon.benchmark.importing import import_benchmark
+    from kgreckon.cli.benchmark_tables import ImportBar
+    from kgreckon.cli.console import notes
+
+    with ImportBar() as progress:
+        made, report = import_benchmark(source, out, strict, validation_queries, progress)
+    for remark in report.remarks:
+        notes().print(remark, soft_wrap=True)
+    if as_json:
+        print_json({"folder": str(out), **report.as_json()})
+    else:
+        count = sum(counts.kept for counts in report.types)
+        typer.echo(f"{out}: {count:,} queries of {len(made.types)} types; look at them with: kgreckon stats {out}")

@@ -15,7 +15,7 @@ from kgreckon.graph.literals import is_calendar, nearest_day
 from kgreckon.graph.naming import GraphVocabulary
 from kgreckon.models.interface import Prediction, TrainingProgress
 from kgreckon.models.settings import Settings, described
-from kgreckon.query import GENERAL_TYPES, Number
+from kgreckon.query import NAMED_TYPES, Number
 from kgreckon.reproduce import Plan, ReproductionProgress
 from kgreckon.runs.comparing import Row
 
@@ -130,6 +130,8 @@ def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Consol
             continue
         rows = [row(name, found) for name, found in part["by_type"].items()]
         rows += [row(name.replace("_", " "), part[name]) for name in ("without_numbers", "touching_numbers", "all")]
+        means = ("types_without_negation", "types_with_negation")
+        rows += [row(f"mean of {name.replace('_', ' ')}", part[name]) for name in means if part[name]]
         print_table(out, f"{title}: {result['split']} split, percent", ("queries of", *names), rows)
     errors = result["number_targets"]["absolute_error_of_the_best_value"]
     if errors:
@@ -171,7 +173,7 @@ def print_prediction(found: Prediction, entity: int, attribute: int, names: Grap
 def print_comparison(rows: Sequence[Row], out: Console) -> None:
     """Runs side by side, queries for entities."""
     found = dict.fromkeys(kind for row in rows for kind in row.by_type)
-    types = sorted(found, key=lambda kind: [*GENERAL_TYPES, *found].index(kind))
+    types = sorted(found, key=lambda kind: [*NAMED_TYPES, *found].index(kind))
     cells = [
         (row.name, *(f"{value:.2f}" for value in (row.mrr, row.hits_at_1, row.hits_at_3, row.hits_at_10)),
          *(f"{row.by_type[kind]:.2f}" if kind in row.by_type else "-" for kind in types))

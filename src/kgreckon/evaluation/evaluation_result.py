@@ -22,10 +22,18 @@ class TargetTable:
     touching_numbers: Metrics | None
     without_numbers: Metrics | None
     by_specific_type: dict[str, Metrics]
+    types_without_negation: Metrics | None = None  # the mean over types, as the literature has it
+    types_with_negation: Metrics | None = None
 
     def rows(self) -> Iterator[tuple[str, Metrics]]:
         """Every line of the table that has queries: overall, by type, by specific type."""
-        named = {"all": self.all, "touching numbers": self.touching_numbers, "without": self.without_numbers}
+        named = {
+            "all": self.all,
+            "touching numbers": self.touching_numbers,
+            "without": self.without_numbers,
+            "mean of types without negation": self.types_without_negation,
+            "mean of types with negation": self.types_with_negation,
+        }
         for name, metrics in {**named, **self.by_type, **self.by_specific_type}.items():
             if metrics is not None:
                 yield name, metrics
@@ -43,6 +51,8 @@ class TargetTable:
             metrics(data["touching_numbers"]),
             metrics(data["without_numbers"]),
             {name: Metrics(**found) for name, found in data["by_specific_type"].items()},
+            metrics(data.get("types_without_negation")),
+            metrics(data.get("types_with_negation")),
         )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from statistics import mean
 
 import torch
 from torch import Tensor
@@ -56,6 +57,15 @@ class Metrics:
     def as_json(self) -> dict[str, float]:
         """The same as plain data."""
         return asdict(self)
+
+
+def mean_of(tables: Sequence[Metrics]) -> Metrics | None:
+    """The mean over some types, each counted once however many queries it has; None of none."""
+    if not tables:
+        return None
+    queries = sum(table.queries for table in tables)
+    names = [own.name for own in fields(Metrics) if own.name != "queries"]
+    return Metrics(queries, *(mean(getattr(table, name) for table in tables) for name in names))
 
 
 def summarise(scores: QueryScores) -> Metrics:

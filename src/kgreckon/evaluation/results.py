@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from kgreckon.benchmark import Split
-from kgreckon.evaluation.metrics import Metrics, QueryScores, summarise
+from kgreckon.evaluation.metrics import Metrics, QueryScores, mean_of, summarise
 from kgreckon.query import Shape
 
 
@@ -78,14 +78,25 @@ class Evaluation:
     def _table(self, of_numbers: bool) -> dict[str, Any]:
         """The metrics of the queries for entities, or of those for numbers."""
 
+        def metrics(keep: Callable[[ShapeResult], bool]) -> Metrics | None:
+            return self.select(lambda result: result.shape.denotes_numbers == of_numbers and keep(result))
+
         def json(keep: Callable[[ShapeResult], bool]) -> dict[str, float] | None:
-            found = self.select(lambda result: result.shape.denotes_numbers == of_numbers and keep(result))
+            found = metrics(keep)
             return None if found is None else found.as_json()
 
-        types = list(dict.fromkeys(result.type for result in self.results))
+        negated = {result.type: result.shape.has_negation for result in self.results}
+        by_type = {name: metrics(partial(_has_type, name)) for name in negated}
+
+        def mean_over_types(negation: bool) -> dict[str, float] | None:
+            found = mean_of([own for name, own in by_type.items() if own and negated[name] == negation])
+            return None if found is None else found.as_json()
+
         return {
             "all": json(lambda result: True),
-            "by_type": {name: json(partial(_has_type, name)) for name in types},
+            "by_type": {name: own and own.as_json() for name, own in by_type.items()},
+            "types_without_negation": mean_over_types(False),
+            "types_with_negation": mean_over_types(True),
             "touching_numbers": json(lambda result: result.shape.touches_numbers),
             "without_numbers": json(lambda result: not result.shape.touches_numbers),
             "by_specific_type": {

@@ -31,6 +31,12 @@ class _Names:
             place = self.places[name] = len(self.places)
         return place
 
+    def ids_in(self, symbols: Symbols) -> np.ndarray:  # (names,) int64
+        """The id that each name has among some symbols, -1 where it is not one of them."""
+        ids = np.full(len(self.places), -1, dtype=np.int64)
+        ids[[self.places[name] for name in symbols.names.to_pylist()]] = np.arange(len(symbols))
+        return ids
+
     def symbols(self, kind: str, kept: np.ndarray) -> Symbols:
         names = list(self.places)
         return Symbols(
@@ -137,6 +143,30 @@ class GraphBuilder:
             kept = self._most_frequent(attribute_facts, top_attributes)
             attribute_facts = attribute_facts[np.isin(attribute_facts.labels, kept)]
         return self._assembled(facts, attribute_facts, values)
+
+    def rows_in(self, graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
+        """The row in `graph`, which was built of all this, of each fact and of each value given; -1 of one left out."""
+        entities, relations, attributes = (
+            names.ids_in(symbols)
+            for names, symbols in (
+                (self._entities, graph.entities),
+                (self._relations, graph.relations),
+                (self._attributes, graph.attributes),
+            )
+        )
+        heads, labels, tails = (np.array(column, dtype=np.int32) for column in self._facts)
+        facts = graph.facts.rows_of(entities[heads], relations[labels], entities[tails])
+        entity, attribute, unit = (np.array(column, dtype=np.int32) for column in self._value_facts)
+        chosen, measured = self._one_unit_each(attribute, unit)
+        kept = np.flatnonzero(measured & (attributes[attribute] >= 0))
+        entity, attribute, numbers = entity[kept], attribute[kept], np.array(self._numbers, dtype=np.float64)[kept]
+        rows, units = np.zeros(len(kept), dtype=np.int64), np.array(list(self._units.places))[chosen[attribute]]
+        for name in graph.values.units:
+            own, place = units == name, graph.values.rows_of(name)
+            rows[own] = place.start + np.searchsorted(graph.values.numbers[place], numbers[own])
+        values = np.full(len(self._numbers), -1, dtype=np.int64)
+        values[kept] = graph.attribute_facts.rows_of(entities[entity], attributes[attribute], rows)
+        return facts, values
 
     def _one_unit_each(self, attribute: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The unit of each attribute, and which values are measured in it or in one of its family.

@@ -33,6 +33,20 @@ class Triples:
             np.concatenate([self.targets, self.sources]),
         )
 
+    def rows_of(self, sources: np.ndarray, labels: np.ndarray, targets: np.ndarray) -> np.ndarray:  # (n,) int64
+        """The row of each of some edges, -1 where it is none of these; no number may be negative."""
+        if not len(self):
+            return np.full(len(sources), -1, dtype=np.int64)
+        pairs = _packed(self.sources, self.labels)
+        first = first_of_run(pairs)
+        groups = pairs[first]
+        group = np.minimum(np.searchsorted(groups, _packed(sources, labels)), len(groups) - 1)
+        edges = _packed(np.cumsum(first) - 1, self.targets)
+        wanted = _packed(group, targets)
+        rows = np.minimum(np.searchsorted(edges, wanted), len(edges) - 1)
+        found = (edges[rows] == wanted) & (groups[group] == _packed(sources, labels))
+        return np.where(found, rows, -1)
+
     @staticmethod
     def from_arrays(sources: np.ndarray, labels: np.ndarray, targets: np.ndarray) -> Triples:
         """The distinct edges among some that may be unsorted and repeated."""
@@ -57,6 +71,11 @@ class Triples:
             first = first_of_run(*columns)
             columns = (columns[0][first], columns[1][first], columns[2][first])
         return Triples(*(column.astype(np.int32) for column in columns))
+
+
+def _packed(high: np.ndarray, low: np.ndarray) -> np.ndarray:  # (n,) int64
+    """Two columns of numbers below 2^31 as one that sorts like them."""
+    return (high.astype(np.int64) << 31) | low
 
 
 def first_of_run(*columns: np.ndarray) -> np.ndarray:

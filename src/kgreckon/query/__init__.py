@@ -24,6 +24,7 @@ from kgreckon.query.english import sentence
 from kgreckon.query.interpreter import Pause, Semantics, Stacking, interpret
 from kgreckon.query.shapes import (
     GENERAL_TYPES,
+    NAMED_TYPES,
     Batch,
     IdArray,
     Operator,
@@ -37,6 +38,7 @@ from kgreckon.query.vocabulary import Vocabulary
 
 __all__ = [
     "GENERAL_TYPES",
+    "NAMED_TYPES",
     "SEVEN",
     "And",
     "Batch",

@@ -141,6 +141,11 @@ class Shape:
         return any(operator not in (Operator.ENTITY, Operator.FOLLOW) for operator in self.columns)
 
     @cached_property
+    def has_negation(self) -> bool:
+        """Whether a complement stands anywhere in a query of this shape."""
+        return self.operator is Operator.NOT or any(part.has_negation for part in self.parts)
+
+    @cached_property
     def canonical(self) -> Shape:
         """The same shape with the parts of each intersection and union in a fixed order, short ones first."""
         parts = tuple(part.canonical for part in self.parts)
@@ -172,27 +177,38 @@ def _from_expression(expression: Expression) -> Shape:
     return Shape(Operator(expression.operator), tuple(map(_from_expression, expression.parts)))
 
 
-# The eight general types of the paper, in the order of its tables.
-GENERAL_TYPES: dict[str, Shape] = {
+# General types with a name, in the literature's order: the fourteen of BetaE (Ren and Leskovec, 2020), 4p and 4i.
+NAMED_TYPES: dict[str, Shape] = {
     name: Shape.parse(text)
     for name, text in {
         "1p": "(p,(e))",
         "2p": "(p,(p,(e)))",
+        "3p": "(p,(p,(p,(e))))",
+        "4p": "(p,(p,(p,(p,(e)))))",
         "2i": "(i,(p,(e)),(p,(e)))",
         "3i": "(i,(p,(e)),(p,(e)),(p,(e)))",
+        "4i": "(i,(p,(e)),(p,(e)),(p,(e)),(p,(e)))",
         "pi": "(i,(p,(e)),(p,(p,(e))))",
         "ip": "(p,(i,(p,(e)),(p,(e))))",
         "2u": "(u,(p,(e)),(p,(e)))",
         "up": "(p,(u,(p,(e)),(p,(e))))",
+        "2in": "(i,(p,(e)),(n,(p,(e))))",
+        "3in": "(i,(p,(e)),(p,(e)),(n,(p,(e))))",
+        "inp": "(p,(i,(p,(e)),(n,(p,(e)))))",
+        "pin": "(i,(p,(p,(e))),(n,(p,(e))))",
+        "pni": "(i,(p,(e)),(n,(p,(p,(e)))))",
     }.items()
 }
-_NAME_OF_GENERAL = {shape.canonical: name for name, shape in GENERAL_TYPES.items()}
+_NAME_OF = {shape.canonical: name for name, shape in NAMED_TYPES.items()}
+
+# The eight general types of the paper, in the order of its tables.
+GENERAL_TYPES = {name: NAMED_TYPES[name] for name in ("1p", "2p", "2i", "3i", "pi", "ip", "2u", "up")}
 
 
 def general_type(query: Query | Shape) -> str:
-    """The paper's name of the query's general type (`pi`), or the type written out where it has none."""
+    """The name of the query's general type (`pi`), or the type written out where it has none."""
     general = (query if isinstance(query, Shape) else shape_of(query)).generalised.canonical
-    return _NAME_OF_GENERAL.get(general, general.text)
+    return _NAME_OF.get(general, general.text)
 
 
 def specific_type(query: Query | Shape) -> str:

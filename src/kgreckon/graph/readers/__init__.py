@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -15,30 +16,53 @@ from kgreckon.graph.readers.import_report import ImportReport, Labels
 from kgreckon.graph.readers.mmkg import is_mmkg_folder, read_mmkg
 from kgreckon.graph.readers.tables import SUFFIXES, TableKind, kind_of, read_table, suffix_of
 
-__all__ = ["ImportReport", "TableKind", "is_mmkg_folder", "read_sources"]
+__all__ = ["ImportReport", "Source", "TableKind", "built", "is_mmkg_folder", "read_into", "read_sources"]
+
+
+Source = Path | tuple[Path, TableKind]  # a table whose kind neither its header nor its first rows tell comes with it
 
 
 def read_sources(
-    sources: Sequence[Path | tuple[Path, TableKind]],
-    top_attributes: int | None = None,
-    skip_bad_lines: bool = False,
+    sources: Sequence[Source], top_attributes: int | None = None, skip_bad_lines: bool = False
 ) -> tuple[KnowledgeGraph, ImportReport]:
-    """One graph from files and MMKG folders, and what was met on the way.
-
-    A table whose kind cannot be told from its header or its first rows comes with its kind.
-    """
-    builder, report = GraphBuilder(), ImportReport(skip_bad_lines=skip_bad_lines)
-    given = [source if isinstance(source, tuple) else (source, None) for source in sources]
-    if not given:
+    """One graph from files and MMKG folders, and what was met on the way."""
+    if not sources:
         raise UserError("nothing to import: give at least one file or folder")
-    told = [(Path(path), _kind(Path(path)) if kind is None else kind) for path, kind in given]
+    builder, report = GraphBuilder(), ImportReport(skip_bad_lines=skip_bad_lines)
+    read_into(builder, report, sources)
+    return built(builder, report, top_attributes), report
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one source gave to a builder: which of all facts, and which of all values."""
+
+    facts: slice
+    values: slice
+
+
+def read_into(builder: GraphBuilder, report: ImportReport, sources: Sequence[Source]) -> list[Share]:
+    """Add the facts, values and names of files and MMKG folders; returns what each of them gave."""
+    given = [source if isinstance(source, tuple) else (source, None) for source in sources]
+    told = [
+        (place, Path(path), _kind(Path(path)) if kind is None else kind) for place, (path, kind) in enumerate(given)
+    ]
     labels: Labels = {}
+    shares: dict[int, Share] = {}
     # Names are read last: they label what the facts have named by then.
-    for path, kind in sorted(told, key=lambda source: source[1] is TableKind.NAMES):
+    for place, path, kind in sorted(told, key=lambda source: source[2] is TableKind.NAMES):
         if kind is TableKind.NAMES:
             _add_labels(labels, builder, report)
+            report.names.append(path.name)
+        facts, values = builder.num_facts_given, builder.num_values_given
         _read_source(path, kind, builder, report, labels)
+        shares[place] = Share(slice(facts, builder.num_facts_given), slice(values, builder.num_values_given))
     _add_labels(labels, builder, report)
+    return [shares[place] for place in range(len(shares))]
+
+
+def built(builder: GraphBuilder, report: ImportReport, top_attributes: int | None = None) -> KnowledgeGraph:
+    """The graph of what was read; the report tells of it."""
     graph = builder.build(top_attributes)
     report.facts, report.values = len(graph.facts), len(graph.attribute_facts)
     report.repeated_facts = builder.num_facts_given - len(graph.facts)
@@ -49,9 +73,9 @@ def read_sources(
         left_out = builder.left_out.total()
         report.repeated_values = builder.num_values_given - left_out - len(graph.attribute_facts)
     if not len(graph.facts) and not len(graph.attribute_facts):
-        named = ", ".join(path.name for path, kind in told if kind is TableKind.NAMES)
-        raise UserError("the sources hold no facts" + (f"; taken for a table of names: {named}" if named else ""))
-    return graph, report
+        named = f"; taken for a table of names: {', '.join(report.names)}" if report.names else ""
+        raise UserError(f"the sources hold no facts{named}")
+    return graph
 
 
 def _blank_twins(graph: KnowledgeGraph) -> list[str]:

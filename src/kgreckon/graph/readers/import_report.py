@@ -19,11 +19,13 @@ class ImportReport:
 
     skip_bad_lines: bool = False
     files: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)  # those of the files that were taken for tables of names
     facts: int = 0
     values: int = 0
     labels: int = 0
     repeated_facts: int = 0
     repeated_values: int = 0
+    of_an_earlier_split: int = 0
     bad_lines: int = 0
     bad_examples: list[str] = field(default_factory=list)
     attributes: list[str] = field(default_factory=list)
@@ -65,6 +67,10 @@ class ImportReport:
             remarks.append(f"{self.repeated_facts:,} repeated facts counted once")
         if self.repeated_values:
             remarks.append(f"{self.repeated_values:,} repeated values counted once")
+        if self.of_an_earlier_split:
+            remarks.append(
+                f"facts and values that an earlier split has too, counted with it: {self.of_an_earlier_split:,}"
+            )
         if self.unknown_dates:
             remarks.append(f"{self.unknown_dates:,} dates dropped because their year is unknown")
         if self.rounded:

@@ -208,7 +208,7 @@ def _import_type(
         table = on_disk.query_table(matrix, _ragged([e for _, e, _ in rows]), _ragged([h for _, _, h in rows]), shape)
         on_disk.write_query_file(folder / on_disk.file_name(shape), shape, [table])
     shapes = {shape.text: len(rows) for shape, rows in sorted(by_shape.items(), key=lambda item: item[0].text)}
-    write_json(folder / on_disk.SUMMARY, {"wanted": None, "found": sum(shapes.values()), "shapes": shapes})
+    on_disk.write_summary(folder, None, shapes)
 
 
 def _ragged(runs: list[list[int]]) -> Ragged:

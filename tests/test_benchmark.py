@@ -243,7 +243,7 @@ class TestRepeatable:
         class Second(BuildProgress):
             def advance(self, found):
                 if not refused:  # the first has files under way
-                    with pytest.raises(UserError, match="being built by another process") as error:
+                    with pytest.raises(UserError, match="being written by another process") as error:
                         make(graph, tmp_path / "both", queries=100)
                     refused.append(error)
 
@@ -316,7 +316,7 @@ class TestDeadEnds:
         builder = GraphBuilder()
         builder.add_fact("a", "r", "b")
         made = make(builder.build(), tmp_path / "b", queries=1000)
-        assert made.summary(Split.TRAIN, "3i") == {"wanted": 1000, "found": 0, "shapes": {}}
+        assert made.summary(Split.TRAIN, "3i") == {"wanted": 1000, "found": 0, "shapes": {}, "files": {}}
         assert list(made.query_sets(Split.TEST, "1p")) == []
 
     def test_a_type_written_out_is_sampled_as_it_stands(self, tmp_path):

@@ -15,10 +15,11 @@ from kgreckon.benchmark.overview import benchmark_statistics
 from kgreckon.benchmark.types import parse_types
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
-from kgreckon.files import read_table, write_table
+from kgreckon.files import read_json, read_table, write_json, write_table
 from kgreckon.graph.storage import save_graph
 from kgreckon.query import GENERAL_TYPES, Shape, specific_shapes
 from kgreckon.runs.run_folder import benchmark_hash
+from older_folders import without_checksums
 from random_graph import random_graph
 
 TYPES = {**GENERAL_TYPES, "2in": Shape.parse("(i,(p,(e)),(n,(p,(e))))")}
@@ -36,6 +37,12 @@ def copy(made, tmp_path) -> Benchmark:
     """The same benchmark, to be damaged."""
     shutil.copytree(made.folder, tmp_path / "copy")
     return Benchmark.open(tmp_path / "copy")
+
+
+@pytest.fixture
+def older(copy) -> Benchmark:
+    """The same as the version before kept it: without checksums, so that only what does not fit is noticed."""
+    return Benchmark.open(without_checksums(copy.folder))
 
 
 def contents(benchmark: Benchmark) -> dict:
@@ -226,36 +233,36 @@ class TestDamage:
         return list(benchmark.query_sets(Split.TEST, "1p"))
 
     @pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
-    def test_a_truncated_file(self, copy, keep):
-        content = self.path(copy).read_bytes()
-        self.path(copy).write_bytes(content[: keep if keep > 1 else int(keep * len(content))])
+    def test_a_truncated_file(self, older, keep):
+        content = self.path(older).read_bytes()
+        self.path(older).write_bytes(content[: keep if keep > 1 else int(keep * len(content))])
         with pytest.raises(UserError, match=r"rp_e\.arrow is not a readable Arrow file"):
-            self.read(copy)
+            self.read(older)
 
-    def test_a_missing_file(self, copy):
-        self.path(copy).unlink()
+    def test_a_missing_file(self, older):
+        self.path(older).unlink()
         with pytest.raises(UserError, match=r"rp_e\.arrow is missing"):
-            self.read(copy)
+            self.read(older)
 
-    def test_a_wrong_schema(self, copy):
-        write_table(self.path(copy), pa.table({"ids": [1, 2]}))
+    def test_a_wrong_schema(self, older):
+        write_table(self.path(older), pa.table({"ids": [1, 2]}))
         with pytest.raises(UserError, match="has the columns ids int64; expected ids"):
-            self.read(copy)
+            self.read(older)
 
     @pytest.mark.parametrize(("column", "value"), [("ids", 10**6), ("ids", -1), ("easy", 10**6), ("hard", -5)])
-    def test_ids_out_of_range(self, copy, column, value):
+    def test_ids_out_of_range(self, older, column, value):
         shape = Shape.parse("(rp,(e))")
-        table = read_table(self.path(copy), query_schema(shape)).to_pydict()
+        table = read_table(self.path(older), query_schema(shape)).to_pydict()
         table[column][0] = [value] * len(table[column][0])
-        self.path(copy).unlink()  # the old file is still mapped
-        write_table(self.path(copy), pa.table(table, schema=query_schema(shape)))
+        self.path(older).unlink()  # the old file is still mapped
+        write_table(self.path(older), pa.table(table, schema=query_schema(shape)))
         with pytest.raises(UserError, match="is out of range"):
-            self.read(copy)
+            self.read(older)
 
-    def test_splits_that_do_not_fit_the_facts(self, copy):
-        write_table(copy.folder / "fact_splits.arrow", pa.table({"split": np.zeros(3, dtype=np.int8)}))
+    def test_splits_that_do_not_fit_the_facts(self, older):
+        write_table(older.folder / "fact_splits.arrow", pa.table({"split": np.zeros(3, dtype=np.int8)}))
         with pytest.raises(UserError, match="does not give one split to each fact"):
-            Benchmark.open(copy.folder).graphs  # noqa: B018
+            Benchmark.open(older.folder).graphs  # noqa: B018
 
     @pytest.mark.parametrize(
         ("key", "value"),
@@ -263,7 +270,7 @@ class TestDamage:
     )
     def test_a_header_that_is_not_ours(self, copy, key, value):
         path = copy.folder / "benchmark.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+        write_json(path, read_json(path) | {key: value})
         with pytest.raises(UserError):
             Benchmark.open(copy.folder)
 

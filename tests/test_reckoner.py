@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
-from kgreckon.benchmark.format import write_graphs
+from kgreckon.benchmark.format import fingerprint, write_graphs
 from kgreckon.benchmark.splits import TRAIN_SHARE
 from kgreckon.cli import main
 from kgreckon.cli.console import console
@@ -20,6 +20,7 @@ from kgreckon.cli.run_tables import print_prediction
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.exact import ComparisonMode, answer
+from kgreckon.files import read_json, write_json
 from kgreckon.graph import GraphBuilder
 from kgreckon.models.interface import Prediction
 from kgreckon.models.proofs import How, Proof
@@ -398,6 +399,8 @@ class TestRuns:
             attribute_fact_splits=graphs_.attribute_fact_splits[keep_own],
         )
         write_graphs(folder, fewer)
+        header = folder / "benchmark.json"
+        write_json(header, read_json(header) | {"graph": fingerprint(fewer.graph)})
         other = train_with(folder, tmp_path / "run", chosen())
         first, second = (each.files.tensors("best.safetensors", CPU) for each in (run, other))
         assert all(torch.equal(first[name], second[name]) for name in first)

@@ -14,6 +14,7 @@ from kgreckon.benchmark import Benchmark, BuildSettings, build
 from kgreckon.cli.app import app
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
+from kgreckon.files import read_json, write_json
 from kgreckon.reproduce import (
     FailedRunsError,
     Plan,
@@ -91,7 +92,7 @@ def test_runs_are_taken_side_by_side_and_only_once(small, tmp_path):
     assert told.lines[:2] == ["started gqe-baseline", "started reckoner"]
     assert sorted(told.lines[2:]) == ["finished gqe-baseline", "finished reckoner"]
     assert [path.stem for path in found] == ["gqe-baseline", "reckoner"]
-    written = [json.loads(path.read_text()) for path in found]
+    written = [read_json(path) for path in found]
     whole = {"name": "gqe-baseline", "variant": None, **result_of(tmp_path / "runs" / "gqe-baseline")}
     assert whole["kgreckon"] == __version__ and made_on(whole).startswith("CPU, torch ")
     assert written[0] == whole
@@ -121,9 +122,9 @@ def test_a_spent_budget_stops_what_is_going_and_it_goes_on_later(small, tmp_path
     steps = [line["step"] for line in Run.open(run).files.records()]
     assert 0 < max(steps) < 10**7
     # Nearly there: the run goes on from its checkpoint, which is shown by how few steps are left to take.
-    header = json.loads((run / "run.json").read_text())
+    header = read_json(run / "run.json")
     header["settings"]["neural"]["steps"] = max(steps) + 100
-    (run / "run.json").write_text(json.dumps(header))
+    write_json(run / "run.json", header)
     with pytest.raises(UserError, match=f"other settings: steps is {max(steps) + 100} there and 10000000 here"):
         take_runs(made(small), tmp_path, [long])
     shorter = Plan(long.name, {**long.settings, "steps": max(steps) + 100})
@@ -150,7 +151,7 @@ take_runs({ComparisonMode.RELEASED: Benchmark.open(sys.argv[1])}, Path(sys.argv[
     with subprocess.Popen(command) as process:
         try:
             wait_for(lambda: (run / "last.safetensors").is_file())
-            with pytest.raises(UserError, match="being trained by another process"):
+            with pytest.raises(UserError, match="being written by another process"):
                 resume(run)
         finally:
             process.kill()

@@ -1,6 +1,5 @@
 """Graph folders: what was saved opens equal, what is damaged says so, and a folder is written whole or not at all."""
 
-import json
 import os
 import signal
 import subprocess
@@ -18,10 +17,11 @@ from hypothesis import strategies as st
 
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
-from kgreckon.files import write_table
+from kgreckon.files import read_json, write_json, write_table
 from kgreckon.graph import GraphBuilder, KnowledgeGraph, Triples, open_graph, open_graph_folder, read_sources, storage
 from kgreckon.graph.statistics import graph_statistics
 from kgreckon.query.paper import parse
+from older_folders import without_checksums
 from strategies import graphs
 
 
@@ -254,9 +254,14 @@ def rewrite(path: Path, **columns) -> None:
 
 
 def with_header(folder: Path, **entries) -> None:
-    """Change entries of the header."""
-    header = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
-    (folder / "graph.json").write_text(json.dumps(header | entries), encoding="utf-8")
+    """Change entries of the header, and seal it again."""
+    write_json(folder / "graph.json", read_json(folder / "graph.json") | entries)
+
+
+@pytest.fixture
+def older(folder) -> Path:
+    """A saved graph as the version before kept it: without checksums, so that only what does not fit is noticed."""
+    return without_checksums(folder)
 
 
 # The example holds 5 entities, 1 relation, 2 attributes, 2 units, 6 values, 3 facts and 6 attribute facts.
@@ -284,31 +289,31 @@ DAMAGES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class TestDamage:
-    def test_the_example_is_what_the_damages_assume(self, folder):
-        graph = open_graph_folder(folder)
+    def test_the_example_is_what_the_damages_assume(self, older):
+        graph = open_graph_folder(older)
         sizes = (graph.entities, graph.relations, graph.attributes, graph.values, graph.facts, graph.attribute_facts)
         assert tuple(len(each) for each in sizes) == (5, 1, 2, 6, 3, 6)
 
     @pytest.mark.parametrize("damage", DAMAGES)
-    def test_what_does_not_fit_together_is_named(self, folder, damage):
+    def test_what_does_not_fit_together_is_named(self, older, damage):
         name, columns = DAMAGES[damage]
-        rewrite(folder / name, **columns)
+        rewrite(older / name, **columns)
         with pytest.raises(UserError) as caught:
-            open_graph_folder(folder)
-        assert str(caught.value).startswith(str(folder / name))
+            open_graph_folder(older)
+        assert str(caught.value).startswith(str(older / name))
 
     @pytest.mark.parametrize("name", ["entities", "relations", "attributes", "values", "facts", "attribute_facts"])
-    def test_a_missing_table_says_so(self, folder, name):
-        path = folder / f"{name}.arrow"
+    def test_a_missing_table_says_so(self, older, name):
+        path = older / f"{name}.arrow"
         path.unlink()
         with pytest.raises(UserError) as caught:
-            open_graph_folder(folder)
+            open_graph_folder(older)
         assert str(caught.value) == f"{path} is missing"
 
-    def test_numerical_edges_that_are_announced_must_be_there(self, folder):
-        with_header(folder, comparisons=3)
+    def test_numerical_edges_that_are_announced_must_be_there(self, older):
+        with_header(older, comparisons=3)
         with pytest.raises(UserError, match=r"comparisons\.arrow is missing"):
-            open_graph_folder(folder)
+            open_graph_folder(older)
 
     def test_numerical_edges_lie_between_values(self, tmp_path):
         edges = Triples.from_arrays(*(np.array([number], dtype=np.int32) for number in (0, 1, 6)))
@@ -320,6 +325,7 @@ class TestDamage:
     @pytest.mark.parametrize("name", ["entities", "values", "facts"])
     def test_a_table_cut_short_anywhere_says_so(self, tmp_path, name, compress):
         example().save(tmp_path / "graph", compress=compress)
+        without_checksums(tmp_path / "graph")
         path = tmp_path / "graph" / f"{name}.arrow"
         whole = path.read_bytes()
         for length in range(0, len(whole), 17):
@@ -329,39 +335,40 @@ class TestDamage:
             assert str(caught.value).startswith(f"{path} is not a readable Arrow file")
 
     @pytest.mark.parametrize("data", [b"", b"ARROW1\0\0", b"PAR1", b"name,label\nOslo,\n", b"\0" * 5000])
-    def test_what_is_no_arrow_file_says_so(self, folder, data):
-        (folder / "facts.arrow").write_bytes(data)
+    def test_what_is_no_arrow_file_says_so(self, older, data):
+        (older / "facts.arrow").write_bytes(data)
         with pytest.raises(UserError, match=r"facts\.arrow is not a readable Arrow file"):
-            open_graph_folder(folder)
+            open_graph_folder(older)
 
-    def test_a_folder_in_the_place_of_a_table_says_so(self, folder):
-        (folder / "facts.arrow").unlink()
-        (folder / "facts.arrow").mkdir()
+    def test_a_folder_in_the_place_of_a_table_says_so(self, older):
+        (older / "facts.arrow").unlink()
+        (older / "facts.arrow").mkdir()
         with pytest.raises(UserError, match=r"facts\.arrow"):
-            open_graph_folder(folder)
+            open_graph_folder(older)
 
-    def test_other_columns_are_named_beside_the_expected_ones(self, folder):
-        (folder / "facts.arrow").write_bytes((folder / "values.arrow").read_bytes())
+    def test_other_columns_are_named_beside_the_expected_ones(self, older):
+        (older / "facts.arrow").write_bytes((older / "values.arrow").read_bytes())
         expected = "has the columns unit int32, number double; expected head int32, relation int32, tail int32"
         with pytest.raises(UserError, match=rf"facts\.arrow {expected}"):
-            open_graph_folder(folder)
+            open_graph_folder(older)
 
-    def test_wider_columns_are_other_columns(self, folder):
+    def test_wider_columns_are_other_columns(self, older):
         wide = pa.table({name: pa.array([0, 0, 0], pa.int64()) for name in ("head", "relation", "tail")})
-        write_table(folder / "facts.arrow", wide)
+        write_table(older / "facts.arrow", wide)
         with pytest.raises(UserError, match="expected head int32"):
-            open_graph_folder(folder)
+            open_graph_folder(older)
 
     @pytest.mark.parametrize("name", ["entities", "relations", "attributes", "values", "facts", "attribute_facts"])
-    def test_a_table_with_other_rows_than_the_header_counts_says_so(self, folder, name):
-        with_header(folder, **{name: 1000})
+    def test_a_table_with_other_rows_than_the_header_counts_says_so(self, older, name):
+        with_header(older, **{name: 1000})
         with pytest.raises(UserError, match=rf"{name}\.arrow"):
-            open_graph_folder(folder)
+            open_graph_folder(older)
 
     @pytest.mark.parametrize("compress", [False, True])
     def test_no_flipped_byte_brings_more_than_an_error(self, tmp_path, compress):
         """In a process of its own, since what Arrow is not asked to check can end the process."""
         example().save(tmp_path / "graph", compress=compress)
+        without_checksums(tmp_path / "graph")
         done = subprocess.run(
             [sys.executable, "-c", FLIP, str(tmp_path / "graph")],
             capture_output=True,
@@ -440,10 +447,10 @@ class TestHeaders:
         with pytest.raises(UserError, match=r"graph\.json is not the header of a graph folder"):
             open_graph_folder(folder)
 
-    @pytest.mark.parametrize("version", [0, 2, "1", None])
+    @pytest.mark.parametrize("version", [0, 3, "1", None])
     def test_another_version_is_named_beside_the_known_one(self, folder, version):
         with_header(folder, version=version)
-        with pytest.raises(UserError, match=f"has version {version}; this kgreckon reads version 1"):
+        with pytest.raises(UserError, match=f"has version {version}; this kgreckon reads version 2 and those before"):
             open_graph_folder(folder)
 
     @pytest.mark.parametrize("units", [None, "degrees", [1, 2], {"degrees": 0}])

@@ -125,7 +125,7 @@ class Answerer:
         sort = sort_of(query, self.graph.vocabulary)
         self.check(query, model)
         proved = ask_exactly(self.graph, query, model.mode, pause)
-        candidates = model.candidates(query, proved, pause)
+        candidates = _with_proved(model.candidates(query, proved, pause), proved)
         if isinstance(sort, NumberSort):  # only numbers in a unit that the query can mean
             table = self.graph.values
             meant = np.array([unit in sort.units for unit in table.units], dtype=bool)[table.unit_ids[candidates.ids]]
@@ -256,6 +256,17 @@ class Answerer:
         # Shares of a softmax add up to 1, whether there is a value or not.
         expected = float(by_unit[unit]) if self.model.calibration is ScoreMeaning.PROBABILITY else 1.0
         return Estimate(middle, low, high, values.units[unit], expected, COVERAGE)
+
+
+def _with_proved(candidates: Candidates, proved: np.ndarray) -> Candidates:
+    """The candidates with all that is proved among them; what is no number counts as 0, whatever the model says."""
+    ids, scores = candidates.ids, candidates.scores
+    if not np.isfinite(scores).all():
+        scores = np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
+    places = np.searchsorted(ids, proved)
+    missing = np.append(ids, -1)[places] != proved
+    places = places[missing]
+    return Candidates(np.insert(ids, places, proved[missing]), np.insert(scores, places, 0))
 
 
 def name_of(graph: KnowledgeGraph, query: Query, answer: int) -> str:

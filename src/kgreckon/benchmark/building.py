@@ -7,13 +7,11 @@ workers, and each split and type is written on its own, so a build that was stop
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import shutil
-import tempfile
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +30,7 @@ from kgreckon.benchmark.walking import Program
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode, Ragged, answer
 from kgreckon.exact.sets import combine_points
-from kgreckon.files import held, write_json
+from kgreckon.files import is_occupied, make_folders, new_part, write_json, writing
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape
 
@@ -135,10 +133,8 @@ def build(
     The facts are split at random unless they come with their splits.
     """
     progress = progress or BuildProgress()
-    benchmark = begin(graph, folder, settings)
-    with held(folder / on_disk.HEADER, f"{folder} is being built by another process"):
-        for leftover in folder.glob("*/.*-new-*"):
-            shutil.rmtree(leftover)
+    with writing(folder, make=True):
+        benchmark = begin(graph, folder, settings)
         for split in Split:
             build_split(benchmark, split, settings, progress, workers)
     return benchmark
@@ -158,11 +154,11 @@ def build_split(
 
 
 def begin(graph: KnowledgeGraph | SplitGraph, folder: Path, settings: BuildSettings) -> Benchmark:
-    """The benchmark folder with its graphs and header, new or as an earlier build left it."""
+    """The benchmark folder with its header and graphs, new or as an earlier build left it."""
     header = {
         "format": on_disk.FORMAT,
         "version": on_disk.VERSION,
-        "graph": fingerprint(graph),
+        **on_disk.identity(graph),
         **settings.as_json(),
     }
     if on_disk.is_benchmark_folder(folder):
@@ -174,35 +170,21 @@ def begin(graph: KnowledgeGraph | SplitGraph, folder: Path, settings: BuildSetti
             )
         for key, value in header.items():
             if benchmark.header.get(key) != value:
-                what = "another graph" if key == "graph" else f"other settings ({key})"
+                what = "another graph" if key in ("graph", "splits") else f"other settings ({key})"
                 raise UserError(f"{folder} holds a benchmark of {what}: choose another folder, or the same settings")
-        return benchmark
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    elif is_occupied(folder):
         raise UserError(f"{folder} already exists and is not a benchmark folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    rng = np.random.default_rng(settings.seed)
-    graphs = graph if isinstance(graph, SplitGraph) else random_split(graph, rng)
-    if not settings.mode.is_computed:
-        graphs = with_numerical_edges(graphs, rng, settings.mode)
-    on_disk.write_graphs(folder, graphs)
-    write_json(folder / on_disk.HEADER, header)  # last: without it, the folder is no benchmark
-    return Benchmark.open(folder)
-
-
-def fingerprint(graph: KnowledgeGraph | SplitGraph) -> str:
-    """A hash of all facts, values and names, and of the splits where they are given."""
-    digest = hashlib.blake2b(digest_size=16)
-    if isinstance(graph, SplitGraph):
-        digest.update(graph.fact_splits.tobytes() + graph.attribute_fact_splits.tobytes())
-        graph = graph.graph
-    for triples in (graph.facts, graph.attribute_facts):
-        for column in (triples.sources, triples.labels, triples.targets):
-            digest.update(np.ascontiguousarray(column).tobytes())
-    for column in (graph.values.numbers, graph.values.unit_starts, graph.attribute_units):
-        digest.update(np.ascontiguousarray(column).tobytes())
-    names = [symbols.names.to_pylist() for symbols in (graph.entities, graph.relations, graph.attributes)]
-    digest.update(json.dumps([*names, graph.values.units]).encode())
-    return digest.hexdigest()
+    else:
+        make_folders(folder)
+        write_json(folder / on_disk.HEADER, header)  # first: what a killed build leaves is known to be of this one
+        benchmark = Benchmark.open(folder)
+    if not benchmark.has_graphs:
+        rng = np.random.default_rng(settings.seed)
+        graphs = graph if isinstance(graph, SplitGraph) else random_split(graph, rng)
+        if not settings.mode.is_computed:
+            graphs = with_numerical_edges(graphs, rng, settings.mode)
+        on_disk.write_graphs(folder, graphs)
+    return benchmark
 
 
 @dataclass(frozen=True)
@@ -252,31 +234,19 @@ class TypeBuilder:
         """Write the queries to their folder, all or nothing."""
         wanted = None if self.enumerated else self.wanted
         progress.start(self.split, self.name, wanted)
-        self.folder.parent.mkdir(exist_ok=True)
-        target = Path(tempfile.mkdtemp(prefix=f".{self.name}-new-", dir=self.folder.parent))
+        make_folders(self.folder.parent)
         writers: dict[Shape, pa.ipc.RecordBatchFileWriter] = {}
         found: dict[str, int] = {}
-        total = 0
-        try:
-            for part in self._enumerate() if self.enumerated else self.draw(progress.advance):
-                if part.shape not in writers:
-                    schema = on_disk.query_schema(part.shape)
-                    writers[part.shape] = pa.ipc.new_file(str(target / on_disk.file_name(part.shape)), schema)
-                writers[part.shape].write_batch(on_disk.query_table(part.ids, part.easy, part.hard, part.shape))
-                found[part.shape.text] = found.get(part.shape.text, 0) + len(part)
-                total += len(part)
-            for writer in writers.values():
-                writer.close()
-            summary = {"wanted": wanted, "found": total, "shapes": dict(sorted(found.items()))}
-            write_json(target / on_disk.SUMMARY, summary)
-            target.chmod(0o755)
-            target.replace(self.folder)
-        except BaseException:
-            for writer in writers.values():
-                writer.close()
-            shutil.rmtree(target, ignore_errors=True)
-            raise
-        progress.finish(self.split, self.name, total, wanted)
+        with new_part(self.folder) as target:
+            with ExitStack() as opened:
+                for part in self._enumerate() if self.enumerated else self.draw(progress.advance):
+                    if part.shape not in writers:
+                        path, schema = target / on_disk.file_name(part.shape), on_disk.query_schema(part.shape)
+                        writers[part.shape] = opened.enter_context(pa.ipc.new_file(str(path), schema))
+                    writers[part.shape].write_batch(on_disk.query_table(part.ids, part.easy, part.hard, part.shape))
+                    found[part.shape.text] = found.get(part.shape.text, 0) + len(part)
+            on_disk.write_summary(target, wanted, found)
+        progress.finish(self.split, self.name, sum(found.values()), wanted)
 
     def _enumerate(self) -> Iterator[_Found]:
         """All one-hop queries of the training graph."""

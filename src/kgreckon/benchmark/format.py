@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,15 +18,30 @@ import pyarrow.ipc
 from kgreckon.benchmark.splits import Split, SplitGraph
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode, Ragged, check_ids
-from kgreckon.files import column_of, read_json, read_table, replacing, write_json, write_table
+from kgreckon.files import (
+    as_json,
+    check_listed,
+    column_of,
+    listing,
+    mapped,
+    new_part,
+    read_header,
+    read_json,
+    read_table,
+    sync,
+    write_json,
+    write_table,
+)
 from kgreckon.graph import KnowledgeGraph, open_graph_folder
-from kgreckon.graph.storage import is_graph_folder
+from kgreckon.graph.storage import HEADER as GRAPH_HEADER
+from kgreckon.graph.storage import is_graph_folder, write_graph
 from kgreckon.query import Batch, Operator, Shape
 
 HEADER = "benchmark.json"
 FORMAT = "kgreckon-benchmark"
-VERSION = 2  # 1: the anchors of an intersection's branches differed, not the nodes from which they step in
-_READABLE = (1, VERSION)
+# 1 has no checksums, and the anchors of an intersection's branches differed, not the nodes from which they step in.
+VERSION = 2
+GRAPHS = "graphs.json"
 SUMMARY = "summary.json"
 _SPLITS = ("fact_splits", "attribute_fact_splits", "comparison_splits")
 _SPLIT_SCHEMA = pa.schema([("split", pa.int8())])
@@ -68,12 +85,38 @@ def check_type_name(name: str) -> None:
 
 
 def write_graphs(folder: Path, graphs: SplitGraph) -> None:
-    """Write the testing graph, and for each of its facts the split at which it enters."""
-    graphs.graph.save(folder / "graph", overwrite=True)
+    """Write the testing graph, for each of its facts the split at which it enters, and last what these files are."""
+    with new_part(folder / "graph") as target:
+        write_graph(graphs.graph, target)
+    files = [folder / "graph" / GRAPH_HEADER]  # which lists the others
     for name in _SPLITS:
         splits = getattr(graphs, name)
         if splits is not None:
-            write_table(folder / f"{name}.arrow", pa.table([splits], schema=_SPLIT_SCHEMA))
+            files.append(folder / f"{name}.arrow")
+            write_table(files[-1], pa.table([splits], schema=_SPLIT_SCHEMA))
+            sync(files[-1])
+    write_json(folder / GRAPHS, {"graph": fingerprint(graphs.graph), "files": listing(files)})
+
+
+def fingerprint(graph: KnowledgeGraph) -> str:
+    """A hash of all facts, values and names."""
+    digest = hashlib.blake2b(digest_size=16)
+    for triples in (graph.facts, graph.attribute_facts):
+        for column in (triples.sources, triples.labels, triples.targets):
+            digest.update(np.ascontiguousarray(column).tobytes())
+    for column in (graph.values.numbers, graph.values.unit_starts, graph.attribute_units):
+        digest.update(np.ascontiguousarray(column).tobytes())
+    names = [symbols.names.to_pylist() for symbols in (graph.entities, graph.relations, graph.attributes)]
+    digest.update(json.dumps([*names, graph.values.units]).encode())
+    return digest.hexdigest()
+
+
+def identity(graph: KnowledgeGraph | SplitGraph) -> dict[str, str | None]:
+    """What a header says of the graph that a benchmark is made of, and of its splits where they are given."""
+    if not isinstance(graph, SplitGraph):
+        return {"graph": fingerprint(graph), "splits": None}
+    splits = hashlib.blake2b(graph.fact_splits.tobytes() + graph.attribute_fact_splits.tobytes(), digest_size=16)
+    return {"graph": fingerprint(graph.graph), "splits": splits.hexdigest()}
 
 
 def query_schema(shape: Shape) -> pa.Schema:
@@ -126,9 +169,7 @@ class Benchmark:
         if not path.is_file():
             made_of = f"; make one with: kgreckon build {folder} --out FOLDER" if is_graph_folder(folder) else ""
             raise UserError(f"{folder} is not a benchmark folder: it has no {HEADER}{made_of}")
-        header = read_json(path)
-        if header.get("format") != FORMAT or header.get("version") not in _READABLE:
-            raise UserError(f"{path} is not the header of a benchmark of version {' or '.join(map(str, _READABLE))}")
+        header = read_header(path, "benchmark", VERSION)
         types = header.get("types")
         if not isinstance(types, dict) or not all(isinstance(text, str) for text in types.values()):
             raise UserError(f"{path} does not list the types of its queries")
@@ -151,26 +192,45 @@ class Benchmark:
     @cached_property
     def graphs(self) -> SplitGraph:
         """The three nested graphs."""
+        files = self._files_of_graphs()
         graph = open_graph_folder(self.folder / "graph")
         facts, attribute_facts, comparisons = _SPLITS
         return SplitGraph(
             graph,
-            self._splits(facts, len(graph.facts)),
-            self._splits(attribute_facts, len(graph.attribute_facts)),
-            None if graph.comparisons is None else self._splits(comparisons, len(graph.comparisons)),
+            self._splits(facts, len(graph.facts), files),
+            self._splits(attribute_facts, len(graph.attribute_facts), files),
+            None if graph.comparisons is None else self._splits(comparisons, len(graph.comparisons), files),
         )
+
+    def _files_of_graphs(self) -> Any:
+        """The list of the files of the graphs, which are those that the header is of; None in an older folder."""
+        path, header = self.folder / GRAPHS, self.folder / "graph" / GRAPH_HEADER
+        if self.header["version"] == 1:
+            return None
+        if not path.is_file():
+            raise UserError(f"{self.folder}: the graphs are not built yet")
+        written = read_json(path)
+        if written.get("graph") != self.header.get("graph"):
+            raise UserError(f"{path} is of another graph than {HEADER}")
+        check_listed(header, mapped(header), written.get("files"))
+        return written.get("files")
 
     @property
     def graph(self) -> KnowledgeGraph:
         """The testing graph, which holds all names and values."""
         return self.graphs.graph
 
-    def _splits(self, name: str, size: int) -> np.ndarray:
+    def _splits(self, name: str, size: int, files: Any) -> np.ndarray:
         path = self.folder / f"{name}.arrow"
-        splits = column_of(read_table(path, _SPLIT_SCHEMA), "split")
+        splits = column_of(read_table(path, _SPLIT_SCHEMA, files=files), "split")
         if len(splits) != size or (size and (splits.min() < 0 or splits.max() > Split.TEST)):
             raise UserError(f"{path} is damaged: it does not give one split to each fact")
         return splits
+
+    @property
+    def has_graphs(self) -> bool:
+        """Whether the graphs have been written."""
+        return self.header["version"] == 1 or (self.folder / GRAPHS).is_file()
 
     def is_complete(self, split: Split, name: str) -> bool:
         """Whether the queries of a split and type have been written."""
@@ -182,7 +242,7 @@ class Benchmark:
             raise UserError(f"{self.folder}: the {split.label} queries of type {name} are not built yet")
 
     def summary(self, split: Split, name: str) -> dict[str, Any]:
-        """How many queries of a split and type were wanted and found, by shape."""
+        """How many queries of a split and type were wanted and found, by shape, and their files."""
         path = self.folder / split.label / name / SUMMARY
         found = read_json(path)
         if not isinstance(found.get("found"), int) or not isinstance(found.get("shapes"), dict):
@@ -194,12 +254,14 @@ class Benchmark:
         if name not in self.types:
             raise UserError(f"{self.folder} has no queries of type {name!r}; it has {', '.join(self.types)}")
         self.check_complete(split, name)
-        for text in self.summary(split, name)["shapes"]:
+        summary = self.summary(split, name)
+        for text in summary["shapes"]:
             shape = Shape.parse(text)
-            yield self._query_set(self.folder / split.label / name / file_name(shape), shape)
+            path = self.folder / split.label / name / file_name(shape)
+            yield self._query_set(path, shape, summary.get("files"))
 
-    def _query_set(self, path: Path, shape: Shape) -> QuerySet:
-        table = read_table(path, query_schema(shape))
+    def _query_set(self, path: Path, shape: Shape, files: Any) -> QuerySet:
+        table = read_table(path, query_schema(shape), files=files)
         ids = _flat(table, "ids").reshape(-1, shape.width)
         if not len(table):
             ids = np.zeros((0, shape.width), dtype=np.int32)
@@ -231,8 +293,8 @@ def _answers(path: Path, table: pa.Table, name: str, size: int) -> Ragged:
 
 
 def write_query_file(path: Path, shape: Shape, batches: Sequence[pa.RecordBatch]) -> None:
-    """Write some queries of one shape."""
-    with replacing(path) as temporary, pa.ipc.new_file(str(temporary), query_schema(shape)) as writer:
+    """Write some queries of one shape, as a part of something new."""
+    with pa.ipc.new_file(str(path), query_schema(shape)) as writer:
         for batch in batches:
             writer.write_batch(batch)
 
@@ -243,5 +305,11 @@ def write_queries(folder: Path, sets: Sequence[QuerySet]) -> None:
     for own in sets:
         table = query_table(own.batch.ids, own.easy, own.hard, own.shape)
         write_query_file(folder / file_name(own.shape), own.shape, [table])
-    shapes = {own.shape.text: len(own) for own in sorted(sets, key=lambda own: own.shape.text)}
-    write_json(folder / SUMMARY, {"wanted": None, "found": sum(shapes.values()), "shapes": shapes})
+    write_summary(folder, None, {own.shape.text: len(own) for own in sets})
+
+
+def write_summary(folder: Path, wanted: int | None, shapes: dict[str, int]) -> None:
+    """Write how many queries of a split and type were wanted and found, by shape, after their files."""
+    files = listing(folder / file_name(Shape.parse(text)) for text in shapes)
+    found = {"wanted": wanted, "found": sum(shapes.values()), "shapes": dict(sorted(shapes.items())), "files": files}
+    (folder / SUMMARY).write_bytes(as_json(found))

@@ -12,7 +12,7 @@ import numpy as np
 
 from kgreckon.benchmark import format as on_disk
 from kgreckon.benchmark.betae import BetaEBenchmark, is_betae_folder
-from kgreckon.benchmark.building import BuildProgress, BuildSettings, build_split, fingerprint
+from kgreckon.benchmark.building import BuildProgress, BuildSettings, build_split
 from kgreckon.benchmark.format import Benchmark, QuerySet
 from kgreckon.benchmark.packed import PackedBenchmark, is_packed_folder
 from kgreckon.benchmark.published import PublishedBenchmark, PublishedQueries, StatedAnswers
@@ -145,7 +145,7 @@ class _Importer:
         read |= {(Split.VALID, name): validation_queries for name in types if drawn}
         wanted = {split: {name: read.get((split, name), 0) for name in types} for split in Split}
         settings = BuildSettings(types, wanted, ComparisonMode.COMPUTED)
-        identity = {"graph": fingerprint(self.graphs), "imported": self._digest.hexdigest()}
+        identity = on_disk.identity(self.graphs) | {"imported": self._digest.hexdigest()}
         header = {"format": on_disk.FORMAT, "version": on_disk.VERSION, **identity, **settings.as_json()}
         write_json(self.target / on_disk.HEADER, header)
         if drawn:

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from io import TextIOWrapper
 
-from kgreckon.cli import answers, benchmarks, graphs, runs  # noqa: F401  # their commands, in the order of the help
+from kgreckon.cli import answers, benchmarks, checks, graphs, runs  # noqa: F401  # their commands, in the order of the help
 from kgreckon.cli.app import app
 from kgreckon.errors import UserError, visible
 

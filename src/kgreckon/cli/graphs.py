@@ -31,11 +31,10 @@ def import_(
 ) -> None:
     """Make a graph folder from files."""
     from kgreckon.cli.console import notes
-    from kgreckon.files import check_free
+    from kgreckon.files import new_folder
     from kgreckon.graph import TableKind, read_sources
-    from kgreckon.graph.storage import HEADER
+    from kgreckon.graph.storage import HEADER, write_graph
 
-    check_free(out, HEADER, overwrite)  # before the work, not after it
     given = (
         (triples, TableKind.TRIPLES),
         (facts, TableKind.FACTS),
@@ -43,9 +42,9 @@ def import_(
         (names, TableKind.NAMES),
     )
     tables = [(path, kind) for paths, kind in given for path in paths or ()]
-    with notes().status("reading ..."):
+    with new_folder(out, HEADER, overwrite) as target, notes().status("reading ..."):  # refused before the work
         graph, report = read_sources([*(sources or ()), *tables], top_attributes, skip_bad_lines)
-        graph.save(out, overwrite=overwrite)
+        write_graph(graph, target)
     for remark in report.remarks():
         notes().print(remark, soft_wrap=True)
     summary = {

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgreckon.errors import UserError
-from kgreckon.files import column_of, new_folder, read_json, read_table, write_json, write_table
+from kgreckon.files import as_json, column_of, listing, new_folder, read_header, read_table, write_table
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.symbols import Symbols
 from kgreckon.graph.triples import Triples
@@ -17,8 +17,9 @@ from kgreckon.graph.values import ValueTable
 
 HEADER = "graph.json"
 FORMAT = "kgreckon-graph"
-VERSION = 1
+VERSION = 2  # 1 has no checksums
 _NULLABLE = ("label", "phrase")
+_TRIES = 100
 
 _SYMBOLS = pa.schema([("name", pa.string()), ("label", pa.string())])
 _SCHEMAS = {
@@ -40,21 +41,28 @@ def is_graph_folder(folder: Path) -> bool:
 def save_graph(graph: KnowledgeGraph, folder: Path, compress: bool = False, overwrite: bool = False) -> None:
     """Write `graph` to `folder`, all or nothing."""
     with new_folder(folder, HEADER, overwrite) as target:
-        for name, columns in _tables(graph).items():
-            write_table(target / f"{name}.arrow", pa.table(columns, schema=_SCHEMAS[name]), compress)
-        header = {
-            "format": FORMAT,
-            "version": VERSION,
-            "units": list(graph.values.units),
-            "entities": len(graph.entities),
-            "relations": len(graph.relations),
-            "attributes": len(graph.attributes),
-            "values": len(graph.values),
-            "facts": len(graph.facts),
-            "attribute_facts": len(graph.attribute_facts),
-            "comparisons": None if graph.comparisons is None else len(graph.comparisons),
-        }
-        write_json(target / HEADER, header)
+        write_graph(graph, target, compress)
+
+
+def write_graph(graph: KnowledgeGraph, target: Path, compress: bool = False) -> None:
+    """Write the files of a graph folder into a new one."""
+    tables = _tables(graph)
+    for name, columns in tables.items():
+        write_table(target / f"{name}.arrow", pa.table(columns, schema=_SCHEMAS[name]), compress)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "units": list(graph.values.units),
+        "entities": len(graph.entities),
+        "relations": len(graph.relations),
+        "attributes": len(graph.attributes),
+        "values": len(graph.values),
+        "facts": len(graph.facts),
+        "attribute_facts": len(graph.attribute_facts),
+        "comparisons": None if graph.comparisons is None else len(graph.comparisons),
+        "files": listing(target / f"{name}.arrow" for name in tables),
+    }
+    (target / HEADER).write_bytes(as_json(header))
 
 
 def _tables(graph: KnowledgeGraph) -> dict[str, list[pa.Array | np.ndarray]]:
@@ -76,10 +84,27 @@ def _columns(triples: Triples) -> list[pa.Array | np.ndarray]:
 
 
 def open_graph_folder(folder: Path) -> KnowledgeGraph:
-    """The graph in `folder`, its arrays mapped from the files."""
-    header = _read_header(folder)
-    tables = {name: read_table(folder / f"{name}.arrow", schema, _NULLABLE) for name, schema in _SCHEMAS.items()
-              if name != "comparisons" or header.get("comparisons") is not None}  # fmt: skip
+    """The graph in `folder`, its arrays mapped from the files: of one graph, even while it is being replaced."""
+    for _ in range(_TRIES):
+        header = _read_header(folder)
+        try:
+            graph = _opened(folder, header)
+        except UserError:
+            if _read_header(folder) == header:
+                raise
+        else:
+            if "files" in header or _read_header(folder) == header:
+                return graph
+    raise UserError(f"{folder} is replaced again and again: try later")
+
+
+def _opened(folder: Path, header: dict[str, Any]) -> KnowledgeGraph:
+    """The graph that a header is of."""
+    tables = {
+        name: read_table(folder / f"{name}.arrow", schema, _NULLABLE, header.get("files"))
+        for name, schema in _SCHEMAS.items()
+        if name != "comparisons" or header.get("comparisons") is not None
+    }
     for name, table in tables.items():
         count = header.get(name)
         _require(count == len(table), folder / f"{name}.arrow", f"it has {len(table)} rows, the header says {count}")
@@ -117,12 +142,7 @@ def _read_header(folder: Path) -> dict[str, Any]:
     path = folder / HEADER
     if not path.is_file():
         raise UserError(f"{folder} is not a graph folder: it has no {HEADER}")
-    problem = "is not the header of a graph folder"
-    header = read_json(path, problem)
-    if header.get("format") != FORMAT:
-        raise UserError(f"{path} {problem}")
-    if header.get("version") != VERSION:
-        raise UserError(f"{path} has version {header.get('version')}; this kgreckon reads version {VERSION}")
+    header = read_header(path, "graph", VERSION)
     units = header.get("units")
     if not isinstance(units, list) or not all(isinstance(unit, str) for unit in units):
         raise UserError(f"{path} does not list the units")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgreckon.errors import UserError
-from kgreckon.files import replacing
+from kgreckon.files import UNSEALED, as_json, check_seal, fits_seal, replacing, seal_file, sync
 
 if TYPE_CHECKING:
     import torch
@@ -32,49 +32,59 @@ class RunFiles:
         return (self.folder / name).is_file()
 
     def tensors(self, name: str, device: torch.device) -> dict[str, Tensor]:
-        """The tensors in a file."""
+        """The tensors in a file, which are those that were saved, all of them finite."""
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
         path = self.folder / name
         if not path.is_file():
             raise UserError(f"{path} is missing: the run has no {'validated' if name == BEST else 'saved'} weights yet")
+        check_seal(path)
         try:
-            return load_file(path, device=str(device))
+            tensors = load_file(path, device=str(device))
         except (SafetensorError, OSError) as error:
             raise UserError(f"{path} cannot be read: {error}") from None
+        for key, tensor in tensors.items():
+            if tensor.is_floating_point() and not tensor.isfinite().all():
+                raise UserError(f"{path} cannot be used: {key} holds what is no finite number; train the run again")
+        return tensors
 
     def save(self, name: str, tensors: dict[str, Tensor]) -> None:
-        """Write tensors beside their name, then rename."""
+        """Write tensors durably, sealed."""
         from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         path = self.folder / name
         with replacing(path) as temporary:
             try:
-                save_file({key: tensor.detach().contiguous() for key, tensor in tensors.items()}, temporary)
+                whole = {key: tensor.detach().contiguous() for key, tensor in tensors.items()}
+                save_file(whole, temporary, metadata=UNSEALED)
             except SafetensorError as error:  # a full disk
                 raise UserError(f"{path} cannot be written: {error}") from None
+            seal_file(temporary)
             shutil.copymode(self.folder / HEADER, temporary)  # whoever may read the run may load its weights
 
     def record(self, line: dict[str, Any]) -> None:
-        """Append a line of metrics."""
-        with (self.folder / METRICS).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        """Append a sealed line of metrics, durably."""
+        with (self.folder / METRICS).open("ab") as file:
+            file.write(as_json(line, indent=None))
+        sync(self.folder / METRICS)
 
     def records(self) -> list[dict[str, Any]]:
         """All lines of metrics; an unfinished one at the end does not count."""
         path = self.folder / METRICS
         if not path.is_file():
             return []
-        *whole, _ = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        *whole, _ = path.read_bytes().split(b"\n")
         records = []
         for number, line in enumerate(whole, 1):
             if not line:
                 continue
             try:
-                records.append(dict(json.loads(line)))
-            except (ValueError, TypeError):
+                if fits_seal(line + b"\n") is False:
+                    raise ValueError
+                records.append({key: value for key, value in json.loads(line).items() if key != "checksum"})
+            except (ValueError, TypeError, AttributeError):
                 raise UserError(f"{path}:{number}: not a line of metrics") from None
         return records
 
@@ -83,9 +93,9 @@ class RunFiles:
         if not self.has(METRICS):
             return
         kept = [
-            json.dumps({**line, "step": min(line["step"], step)})
+            {**line, "step": min(line["step"], step)}
             for line in self.records()
             if line["step"] <= step or "trained_seconds" in line
         ]
         with replacing(self.folder / METRICS) as temporary:
-            temporary.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+            temporary.write_bytes(b"".join(as_json(line, indent=None) for line in kept))

@@ -18,7 +18,7 @@ import torch
 from kgreckon.benchmark import Benchmark, BuildProgress, BuildSettings, build, paper_dataset
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
-from kgreckon.files import read_json, write_json
+from kgreckon.files import make_folders, read_json, replacing, write_json, writing
 from kgreckon.graph import open_graph
 from kgreckon.graph.readers import is_mmkg_folder
 from kgreckon.models.settings import remarks_on
@@ -92,24 +92,26 @@ def reproduce(
     plans = plans_for(dataset, models, settings, seeds, ablation)
     if not is_mmkg_folder(data):
         raise UserError(f"{data} is not the MMKG folder of {dataset}, with EntityTriples and NumericalTriples")
-    graph = open_graph(data, paper.top_attributes)
-    made = {}
-    for mode in dict.fromkeys(plan.mode for plan in plans):
-        chosen = BuildSettings.choose(graph, mode=mode, seed=benchmark_seed, dataset=dataset)
-        with progress.building() as bar:
-            made[mode] = build(graph, out / f"benchmark-{mode.value}", chosen, progress=bar)
-    failure = None
-    try:
-        found = take_runs(made, out, plans, parallel or runs_at_a_time(), budget, progress)
-    except FailedRunsError as error:
-        failure, found = error, error.results
-    results = [read_json(path) for path in sorted((out / "results").glob("*.json"))]  # of other calls too
-    blocks = report(results, f"kgreckon reproduce {dataset}")
-    (out / "report.md").write_text(markdown(blocks), encoding="utf-8")
-    (out / "report.html").write_text(html(blocks, f"kgreckon: {dataset} reproduced"), encoding="utf-8")
-    if failure is not None:
-        raise failure
-    return Reproduction(out / "report.html", tuple(found), len(plans))
+    with writing(out, make=True):
+        graph = open_graph(data, paper.top_attributes)
+        made = {}
+        for mode in dict.fromkeys(plan.mode for plan in plans):
+            chosen = BuildSettings.choose(graph, mode=mode, seed=benchmark_seed, dataset=dataset)
+            with progress.building() as bar:
+                made[mode] = build(graph, out / f"benchmark-{mode.value}", chosen, progress=bar)
+        failure = None
+        try:
+            found = take_runs(made, out, plans, parallel or runs_at_a_time(), budget, progress)
+        except FailedRunsError as error:
+            failure, found = error, error.results
+        results = [read_json(path) for path in sorted((out / "results").glob("*.json"))]  # of other calls too
+        blocks = report(results, f"kgreckon reproduce {dataset}")
+        for name, text in (("md", markdown(blocks)), ("html", html(blocks, f"kgreckon: {dataset} reproduced"))):
+            with replacing(out / f"report.{name}") as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        if failure is not None:
+            raise failure
+        return Reproduction(out / "report.html", tuple(found), len(plans))
 
 
 def take_runs(
@@ -172,7 +174,7 @@ def runs_at_a_time() -> int:
 def _start(benchmark: Benchmark, folder: Path, plan: Plan, parallel: int) -> subprocess.Popen[bytes]:
     """Train a run, or go on with it, then evaluate it, in one process, with its share of the cores."""
     for name in ("runs", "logs", "results"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        make_folders(folder / name)
     job = {
         "benchmark": str(benchmark.folder),
         "run": str(folder / "runs" / plan.name),

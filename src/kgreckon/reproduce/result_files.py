@@ -87,7 +87,8 @@ def _mrr_and_queries(table: dict[str, Any]) -> dict[str, Any]:
 def read_results(folder: Path) -> list[dict[str, Any]]:
     """All results in a folder. A file holds one result, as `kgreckon reproduce` writes it, or a list of them."""
     contents = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    return [row for content in contents for row in (content if isinstance(content, list) else [content])]
+    rows = [row for content in contents for row in (content if isinstance(content, list) else [content])]
+    return [{key: value for key, value in row.items() if key != "checksum"} for row in rows]
 
 
 def write_results(path: Path, results: Sequence[dict[str, Any]]) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 from kgreckon.benchmark import Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, EvaluationResult, evaluate_scores
-from kgreckon.files import replacing, write_json
+from kgreckon.files import listing, replacing, write_json, writing
 from kgreckon.models.devices import device_for, float32_products
 from kgreckon.runs.run_folder import Run
 
@@ -28,19 +27,18 @@ def evaluate(
     split = Split.of(split) if isinstance(split, str) else split
     if queries_per_type < 0:
         raise UserError("queries_per_type must not be negative")
-    if not os.access(run.folder, os.W_OK):  # before the work, not after it
-        raise UserError(f"{run.folder} cannot be written to, and its tables are kept there")
-    where = device_for(device)
-    queries = EvaluationQueries.load(run.benchmark(benchmark), split, where, queries_per_type)
-    with float32_products("high" if where.type == "cuda" else "highest"):
-        model = run.load(benchmark, device)
-        evaluation = evaluate_scores(model.scores_as_released, queries, advance, model.queries_at_once)
-    result = EvaluationResult.from_json(
-        evaluation.as_json() | {"queries_per_type": queries_per_type or None, "device": where.type}
-    )
-    name = f"{split.label}_metrics"
-    write_json(run.folder / f"{name}.json", result.as_json())
-    _write_csv(run.folder / f"{name}.csv", result)
+    with writing(run.folder):
+        where = device_for(device)
+        queries = EvaluationQueries.load(run.benchmark(benchmark), split, where, queries_per_type)
+        with float32_products("high" if where.type == "cuda" else "highest"):
+            model = run.load(benchmark, device)
+            evaluation = evaluate_scores(model.scores_as_released, queries, advance, model.queries_at_once)
+        result = EvaluationResult.from_json(
+            evaluation.as_json() | {"queries_per_type": queries_per_type or None, "device": where.type}
+        )
+        table = run.folder / f"{split.label}_metrics.csv"
+        _write_csv(table, result)
+        write_json(table.with_suffix(".json"), result.as_json() | {"files": listing([table])})
     return result
 
 

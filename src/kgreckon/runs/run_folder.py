@@ -12,7 +12,7 @@ from kgreckon.benchmark import Benchmark, Split
 from kgreckon.benchmark.format import HEADER as BENCHMARK_HEADER
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
-from kgreckon.files import read_json, write_json
+from kgreckon.files import is_occupied, make_folders, read_header, write_json
 from kgreckon.models.registry import ModelFamily, family_named
 from kgreckon.models.run_files import HEADER, RunFiles
 from kgreckon.models.settings import Settings
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kgreckon.models.interface import TrainedModel
 
 FORMAT = "kgreckon-run"
-VERSION = 1
+VERSION = 2  # 1 has no checksums
 
 
 def is_run_folder(folder: str | Path) -> bool:
@@ -44,12 +44,19 @@ class Run:
     settings: Settings
 
     @staticmethod
-    def create(folder: Path, benchmark: Benchmark, settings: Settings) -> Run:
-        """A new run folder; an existing one is left alone."""
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            remedy = f"; continue it with: kgreckon train --resume {folder}" if is_run_folder(folder) else ""
-            raise UserError(f"{folder} already exists{remedy}")
-        folder.mkdir(parents=True, exist_ok=True)
+    def begin(folder: Path, benchmark: Benchmark, settings: Settings) -> Run:
+        """A new run folder, or one that was begun with the same benchmark and settings; others are left alone."""
+        if is_run_folder(folder):
+            run = Run.open(folder)
+            if (run.header["benchmark_hash"], run.settings) == (benchmark_hash(benchmark), settings):
+                return run
+            other = "other settings" if run.settings != settings else "another benchmark"
+            raise UserError(
+                f"{folder} already exists, with {other}; continue it with: kgreckon train --resume {folder}"
+            )
+        if is_occupied(folder):
+            raise UserError(f"{folder} already exists")
+        make_folders(folder)
         header = {
             "format": FORMAT,
             "version": VERSION,
@@ -70,9 +77,7 @@ class Run:
             raise UserError(f"{folder}: no such folder")
         if not is_run_folder(folder):
             raise UserError(f"{folder} is not a run folder: it has no {HEADER}")
-        header = read_json(folder / HEADER)
-        if header.get("format") != FORMAT or header.get("version") != VERSION:
-            raise UserError(f"{folder / HEADER} is not the header of a run of version {VERSION}")
+        header = read_header(folder / HEADER, "run", VERSION)
         settings = header.get("settings")
         whole = all(isinstance(header.get(key), str) for key in ("benchmark", "benchmark_hash"))
         if not isinstance(settings, dict) or not whole:

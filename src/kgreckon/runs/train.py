@@ -8,10 +8,9 @@ from time import perf_counter
 from typing import Any
 
 from kgreckon.benchmark import Benchmark, Split
-from kgreckon.files import held
+from kgreckon.files import writing
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.registry import choose_settings, family_named
-from kgreckon.models.run_files import HEADER
 from kgreckon.models.settings import Settings
 from kgreckon.runs.run_folder import Run
 from kgreckon.version import __version__
@@ -26,7 +25,10 @@ def train(
     progress: TrainingProgress | None = None,
     **settings: Any,
 ) -> Run:
-    """Train a model on a benchmark into the new run folder `out`; see docs/training.md for the settings."""
+    """Train a model on a benchmark into the run folder `out`; see docs/training.md for the settings.
+
+    A run that was begun there with the same benchmark and settings goes on from its last checkpoint.
+    """
     return train_with(benchmark, out, choose_settings(model, preset, **settings), progress)
 
 
@@ -42,18 +44,20 @@ def train_with(
     opened = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
     _check_built(opened)
     family_named(settings.family).check(opened, settings, device_for(settings.device))  # before anything is written
-    return _run_to_the_end(Run.create(Path(out), opened, settings), opened, progress or TrainingProgress())
+    with writing(Path(out), make=True):
+        return _run_to_the_end(Run.begin(Path(out), opened, settings), opened, progress or TrainingProgress())
 
 
 def resume(folder: str | Path, benchmark: Path | None = None, progress: TrainingProgress | None = None) -> Run:
     """Continue a run from its last checkpoint."""
     from kgreckon.models.devices import device_for
 
-    run = Run.open(folder)
-    opened = run.benchmark(benchmark)
-    _check_built(opened)
-    run.family.check(opened, run.settings, device_for(run.settings.device))
-    return _run_to_the_end(run, opened, progress or TrainingProgress())
+    with writing(Path(folder)):
+        run = Run.open(folder)
+        opened = run.benchmark(benchmark)
+        _check_built(opened)
+        run.family.check(opened, run.settings, device_for(run.settings.device))
+        return _run_to_the_end(run, opened, progress or TrainingProgress())
 
 
 def _check_built(benchmark: Benchmark) -> None:
@@ -69,13 +73,12 @@ def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress) 
     from kgreckon.models.devices import device_for, device_name
 
     device, files = device_for(run.settings.device), run.files
-    with held(run.folder / HEADER, f"{run.folder} is being trained by another process"):
-        start = perf_counter()
-        try:
-            run.family.train(files, benchmark, run.settings, device, progress)
-        finally:  # the time of an interrupted run counts too
-            last = max((line["step"] for line in files.records()), default=0)
-            versions = {"torch": torch.__version__, "python": platform.python_version(), "kgreckon": __version__}
-            took = {"trained_seconds": perf_counter() - start, "device": device_name(device)}
-            files.record({"step": last, **took, **versions})
+    start = perf_counter()
+    try:
+        run.family.train(files, benchmark, run.settings, device, progress)
+    finally:  # the time of an interrupted run counts too
+        last = max((line["step"] for line in files.records()), default=0)
+        versions = {"torch": torch.__version__, "python": platform.python_version(), "kgreckon": __version__}
+        took = {"trained_seconds": perf_counter() - start, "device": device_name(device)}
+        files.record({"step": last, **took, **versions})
     return run

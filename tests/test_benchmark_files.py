@@ -101,6 +101,11 @@ class TestStatistics:
         test = statistics.graphs[Split.TEST]
         assert test.relation_edges == 2 * len(graph.facts) and test.attribute_edges == len(graph.attribute_facts)
         assert test.edges == test.relation_edges + 2 * test.attribute_edges + test.numerical_edges
+        for each in statistics.value_types:
+            numbers = [graph.values.number_at(row) for row in graph.attribute_facts.targets]
+            own = [number for number, unit in numbers if unit == each.unit]
+            assert (each.attribute_facts, each.values) == (len(own), len(set(own)))
+        assert sum(each.share for each in statistics.value_types) == pytest.approx(1)
         for counts in statistics.queries:
             assert counts.found == sum(counts.specific.values()) == counts.entity_targets + counts.number_targets
             assert counts.touching_numbers <= counts.found

@@ -344,6 +344,19 @@ class TestEncodings:
         expected = torch.tensor([0, 1 / 3, 2 / 3, 1, (1 + 1 / 4) / 3, 0, 0]) * 100
         assert torch.allclose(table.numbers, expected, atol=1e-4)
 
+    @pytest.mark.parametrize("scale", ["log", "rank"])
+    def test_values_that_only_hidden_facts_use_move_no_other(self, scale):
+        """Neither the range of a unit nor the place of a value that the training graph holds."""
+        numbers = torch.tensor([-4e5, 1990.0, 1991.0, 1991.5, 1995.0, 3e6, -2.0, 7.0, 9e9]).double()
+        units, seen = (
+            torch.tensor([0] * 6 + [1] * 3),
+            torch.tensor([False, True, True, False, True, False, True, True, False]),
+        )
+        whole = ScaledValues.from_table(numbers, units, 2, seen, scale)
+        pruned = ScaledValues.from_table(numbers[seen], units[seen], 2, seen[seen], scale)
+        assert torch.equal(whole.numbers[seen], pruned.numbers)
+        assert torch.equal(whole.low, pruned.low) and torch.equal(whole.high, pruned.high)
+
     @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30, unique=True), st.lists(st.floats(-2e6, 2e6)))
     def test_ranks_keep_the_order(self, known, values):
         asked = torch.tensor(sorted([*known, *values]), dtype=torch.float64)

@@ -11,8 +11,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hidden_facts import (
+    facts_with_values_of_their_own,
+    some_hidden_facts,
+    without_hidden_facts,
+    without_unused_values,
+)
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
-from kgreckon.benchmark.format import fingerprint, write_graphs
 from kgreckon.benchmark.splits import TRAIN_SHARE
 from kgreckon.cli import main
 from kgreckon.cli.console import console
@@ -20,7 +25,6 @@ from kgreckon.cli.run_tables import print_prediction
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.exact import ComparisonMode, answer
-from kgreckon.files import read_json, write_json
 from kgreckon.graph import GraphBuilder
 from kgreckon.models.interface import Prediction
 from kgreckon.models.proofs import How, Proof
@@ -383,29 +387,33 @@ class TestRuns:
         for first, second in zip(one.facts.attributes, other.facts.attributes, strict=True):
             assert np.array_equal(first.quantile(entities, 0.5), second.quantile(entities, 0.5))
 
-    def test_facts_outside_the_training_graph_change_nothing_that_is_learned(self, small, run, tmp_path):
-        """Other hidden facts, the same validation queries: the same weights, beliefs and calibration, bit for bit."""
-        folder = tmp_path / "other"
-        shutil.copytree(small.folder, folder)
-        graphs_ = small.graphs
-        rng = np.random.default_rng(0)
-        keep, keep_own = ((splits == Split.TRAIN) | (rng.random(len(splits)) < 0.3) for splits in (
-            graphs_.fact_splits, graphs_.attribute_fact_splits))  # fmt: skip
-        assert not keep.all() and not keep_own.all()
-        fewer = replace(
-            graphs_,
-            graph=graphs_.graph.restricted(keep, keep_own),
-            fact_splits=graphs_.fact_splits[keep],
-            attribute_fact_splits=graphs_.attribute_fact_splits[keep_own],
-        )
-        write_graphs(folder, fewer)
-        header = folder / "benchmark.json"
-        write_json(header, read_json(header) | {"graph": fingerprint(fewer.graph)})
-        other = train_with(folder, tmp_path / "run", chosen())
+    @pytest.mark.parametrize("dropped", [some_hidden_facts, facts_with_values_of_their_own])
+    def test_facts_outside_the_training_graph_change_nothing_that_is_learned(self, small, run, tmp_path, dropped):
+        """Other hidden facts, the same validation queries: the same weights, beliefs and calibration, bit for bit.
+
+        So a value that only hidden facts use is worth what it would be if no fact used it.
+        """
+        fewer = without_hidden_facts(small, tmp_path / "other", *dropped(small))
+        other = train_with(fewer, tmp_path / "run", chosen())
         first, second = (each.files.tensors("best.safetensors", CPU) for each in (run, other))
         assert all(torch.equal(first[name], second[name]) for name in first)
         calibrations = [(each.folder / "calibration.json").read_text() for each in (run, other)]
         assert calibrations[0] == calibrations[1]
+        for queries_ in small.query_sets(Split.TEST, "2p"):
+            found, expected = (loaded(each).reckoner.answer(queries_.batch) for each in (run, other))
+            assert torch.equal(found, expected)
+
+    def test_values_that_only_hidden_facts_use_change_nothing_that_is_learned_of_the_others(self, small):
+        """The value table tells which numbers there are: with and without those the beliefs are the same."""
+        whole = small.graphs.at(Split.TRAIN)
+        pruned = without_unused_values(whole)
+        assert len(pruned.values) < len(whole.values)
+        ours, theirs = (fit_beliefs(ObservedFacts.of(graph, CPU), TRAIN_SHARE, 0) for graph in (whole, pruned))
+        assert torch.equal(ours.expectations.hidden, theirs.expectations.hidden)
+        assert torch.equal(ours.expectations.odds, theirs.expectations.odds)
+        for one, other in zip(ours.attributes, theirs.attributes, strict=True):
+            assert np.array_equal(one.scale.numbers, other.scale.numbers) and one.degrees == other.degrees
+            assert np.array_equal(one.mean, other.mean) and np.array_equal(one.width, other.width)
 
     def test_what_is_learned_well_is_ranked_first(self, tmp_path):
         """Training facts as hard answers: a reckoner without observed facts finds them again."""

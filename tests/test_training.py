@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from hidden_facts import facts_with_values_of_their_own, some_hidden_facts, without_hidden_facts
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
 from kgreckon.errors import UserError
 from kgreckon.evaluation import AnswerPairs, EvaluationQueries, QueryScores, evaluate_scores, filtered_ranks
@@ -442,6 +443,21 @@ def test_evaluation_is_written_as_json_and_csv(small, tmp_path):
     assert len(parts) == 2 and sum(part.queries for part in parts) == entities.all.queries
     assert result.absolute_errors and all(math.isfinite(each["mean"]) for each in result.absolute_errors.values())
     assert (run.folder / "events").is_dir()
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("dropped", [some_hidden_facts, facts_with_values_of_their_own])
+def test_hidden_facts_and_the_values_that_only_they_use_change_nothing_that_is_learned(
+    small, tmp_path, encoding, dropped
+):
+    """A value that only hidden facts use is worth what it would be if no fact used it."""
+    changed = without_hidden_facts(small, tmp_path / "other", *dropped(small))
+    runs = [
+        train_with(made, tmp_path / name, settings(encoding=encoding, validate_every=2))
+        for name, made in (("one", small), ("two", changed))
+    ]
+    first, second = (each.files.tensors("best.safetensors", CPU) for each in runs)
+    assert first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
 @pytest.mark.parametrize("model", BACKBONES)

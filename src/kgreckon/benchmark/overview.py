@@ -31,6 +31,16 @@ class GraphCounts:
 
 
 @dataclass(frozen=True)
+class ValueType:
+    """What of a graph's numbers is measured in one unit, as in the paper's figure of value types."""
+
+    unit: str
+    attribute_facts: int
+    share: float  # of all attribute facts
+    values: int  # distinct ones
+
+
+@dataclass(frozen=True)
 class QueryCounts:
     """The queries of a split and general type."""
 
@@ -55,6 +65,7 @@ class BenchmarkStatistics:
     mode: str
     seed: int
     graphs: tuple[GraphCounts, ...]
+    value_types: tuple[ValueType, ...]  # of the testing graph, the commonest first
     queries: tuple[QueryCounts, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -75,7 +86,25 @@ def benchmark_statistics(benchmark: Benchmark) -> BenchmarkStatistics:
                 paper = dataset.queries[split].get(name) if dataset else None
                 queries.append(_query_counts(benchmark, split, name, paper))
     header = benchmark.header
-    return BenchmarkStatistics(header.get("preset"), header["numbers"], int(header["seed"]), graphs, tuple(queries))
+    return BenchmarkStatistics(
+        header.get("preset"),
+        header["numbers"],
+        int(header["seed"]),
+        graphs,
+        value_types(benchmark.graph),
+        tuple(queries),
+    )
+
+
+def value_types(graph: KnowledgeGraph) -> tuple[ValueType, ...]:
+    """How many of a graph's numbers are measured in each unit, the commonest first."""
+    values, targets = graph.values, graph.attribute_facts.targets
+    counts = np.bincount(values.unit_ids[targets], minlength=len(values.units)).tolist()
+    found = [
+        ValueType(unit, count, count / len(targets), distinct)
+        for unit, count, distinct in zip(values.units, counts, np.diff(values.unit_starts).tolist(), strict=True)
+    ]
+    return tuple(sorted(found, key=lambda each: -each.attribute_facts))
 
 
 def graph_counts(graph: KnowledgeGraph, split: Split, paper: dict[str, int] | None) -> GraphCounts:

@@ -31,6 +31,8 @@ def print_benchmark_statistics(statistics: BenchmarkStatistics, name: str, out: 
             rows.append(("  paper", *(graph.paper[column] for column in columns)))
             rows.append(("  difference", *(_difference(getattr(graph, c), graph.paper[c]) for c in columns)))
     print_table(out, "Graphs", ("graph", *(column.replace("_", " ") for column in columns)), rows)
+    types = [(each.unit, each.attribute_facts, f"{each.share:.1%}", each.values) for each in statistics.value_types]
+    print_table(out, "Value types of the test graph", ("unit", "attribute facts", "share", "distinct values"), types)
     _print_query_counts(statistics, out)
     _print_answer_counts(statistics, out)
     _print_specific_types(statistics, out)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
-from kgreckon.files import read_json, write_json
+from kgreckon.files import read_json, write_json, write_table
 from kgreckon.graph import GraphBuilder, KnowledgeGraph, Triples, open_graph, open_graph_folder, read_sources, storage
 from kgreckon.graph.statistics import graph_statistics
 from kgreckon.query.paper import parse
@@ -250,7 +250,7 @@ def rewrite(path: Path, **columns) -> None:
     for name, values in columns.items():
         place = table.column_names.index(name)
         table = table.set_column(place, table.schema.field(name), pa.array(values, table.schema.field(name).type))
-    storage.write_table(path, table)
+    write_table(path, table)
 
 
 def with_header(folder: Path, **entries) -> None:
@@ -354,7 +354,7 @@ class TestDamage:
 
     def test_wider_columns_are_other_columns(self, older):
         wide = pa.table({name: pa.array([0, 0, 0], pa.int64()) for name in ("head", "relation", "tail")})
-        storage.write_table(older / "facts.arrow", wide)
+        write_table(older / "facts.arrow", wide)
         with pytest.raises(UserError, match="expected head int32"):
             open_graph_folder(older)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,14 +89,17 @@ class RunFiles:
                 raise UserError(f"{path}:{number}: not a line of metrics") from None
         return records
 
-    def forget_after(self, step: int) -> None:
-        """Drop the metrics of steps that will be taken again, but not the time that they took."""
+    def forget_after(self, step: int, again: Collection[str] = ()) -> None:
+        """Drop the metrics of steps that will be taken again, and those of names that are found again after the steps.
+
+        The time that they took is kept.
+        """
         if not self.has(METRICS):
             return
         kept = [
             {**line, "step": min(line["step"], step)}
             for line in self.records()
-            if line["step"] <= step or "trained_seconds" in line
+            if (line["step"] <= step and line.keys().isdisjoint(again)) or "trained_seconds" in line
         ]
         with replacing(self.folder / METRICS) as temporary:
             temporary.write_bytes(b"".join(as_json(line, indent=None) for line in kept))

@@ -56,7 +56,7 @@ def train_reckoner(
         settings.seed,
     )
     done = _restore(files, scorer, training, device)
-    files.forget_after(done * training.steps_per_epoch)
+    files.forget_after(done * training.steps_per_epoch, again=("calibration", "validation_mrr"))
     progress.begin(done * training.steps_per_epoch, settings.epochs * training.steps_per_epoch)
     for epoch in range(done, settings.epochs):
         start = perf_counter()

@@ -25,12 +25,9 @@ def client_of(service, limits=None, **options):
 
 
 @contextmanager
-def running(app, limits=None, protocol=None):
+def running(app, limits=None, monitor=None):
     """The application at a port of this machine, in a thread; gives its address."""
-    settings = config(app, limits or Limits())
-    if protocol is not None:
-        settings.http_protocol_class = settings.http = protocol
-    server = uvicorn.Server(settings)
+    server = uvicorn.Server(config(app, limits or Limits(), monitor))
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()

@@ -21,7 +21,6 @@ from kgreckon.models.exact_model import ExactModel
 from kgreckon.query import blocks
 from kgreckon.query.paper import parse
 from kgreckon.server import Gate, Limits, Service, application
-from kgreckon.server.connections import PunctualProtocol
 from kgreckon.server.gate import BusyError, TimeLimitError, deadline
 from kgreckon.server.headers import SECURITY, host_name
 from kgreckon.server.schemas import AskRequest, TranslateRequest
@@ -194,10 +193,7 @@ class TestBounds:
         assert client.post("/api/ask", content=b'{"query": "(e,(Japan))"}', headers=typed).status_code == 200
 
     def test_a_head_that_does_not_end_is_given_up(self, world):
-        class Impatient(PunctualProtocol):
-            head_seconds = 0.2
-
-        with running(application(world, Gate(world.limits)), protocol=Impatient) as port:
+        with running(application(world, Gate(world.limits)), Limits(head_seconds=0.2)) as port:
             for first in (b"", b"GET /api/info HT", b"GET /api/info HTTP/1.1\r\nHost: x\r\n\r\n"):
                 with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
                     client.sendall(first)
@@ -210,10 +206,7 @@ class TestBounds:
                     assert bool(received) == first.endswith(b"\r\n\r\n")
 
     def test_more_connections_than_there_may_be_are_sent_away(self, world):
-        class Few(PunctualProtocol):
-            most = 3
-
-        with running(application(world, Gate(world.limits)), protocol=Few) as port, ExitStack() as held:
+        with running(application(world, Gate(world.limits)), Limits(connections=3)) as port, ExitStack() as held:
             for _ in range(3):
                 held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
             time.sleep(0.1)
@@ -286,7 +279,7 @@ class TestBounds:
             found = client.post("/api/ask", json={"query": NORTH})
             assert found.status_code == 503 and "takes longer than 0.2 s" in found.json()["error"]
             assert int(found.headers["retry-after"]) >= 1
-            while gate.inside:
+            while gate.running:
                 time.sleep(0.005)
             assert time.monotonic() - start < 5 and 0 < steps < 1000
             assert client.post("/api/complete", json={"query": "(e,(Japan))"}).status_code == 200
@@ -312,7 +305,7 @@ class TestBounds:
             with pytest.raises(BusyError):
                 await gate.run(lambda pause: 1)
             release.set()
-            while gate.inside:
+            while gate.running:
                 await asyncio.sleep(0.005)
             assert await gate.run(lambda pause: 2) == 2
             with pytest.raises(UserError, match="wrong"):
@@ -344,9 +337,9 @@ class TestBounds:
             for client in clients:
                 client.close()
             start = time.monotonic()
-            while gate.inside and time.monotonic() < start + 10:
+            while gate.running and time.monotonic() < start + 10:
                 time.sleep(0.005)
-            assert gate.inside == 0 and steps
+            assert gate.running == 0 and steps
 
     def test_limits_can_be_meant(self):
         for wrong in ("at_once", "seconds", "query_nodes"):

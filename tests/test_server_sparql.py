@@ -3,7 +3,10 @@
 import io
 from typing import Any
 
+import pyoxigraph as ox
 import pytest
+from rdflib import RDF, VOID, Literal, Namespace, URIRef
+from rdflib import Graph as RdfGraph
 from rdflib.query import Result, ResultRow
 from SPARQLWrapper import CSV, GET, JSON, POST, POSTDIRECTLY, TSV, URLENCODED, XML, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import QueryBadFormed
@@ -85,13 +88,14 @@ class TestSparql:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({}, "give one parameter 'query'"),
+            ({"questions": "one"}, "give one parameter 'query'"),
             ({"query": ["SELECT ?x { ?x :a ?y }"] * 2}, "not 2"),
             ({"query": IN_JAPAN, "default-graph-uri": "urn:x"}, "default-graph-uri is not supported"),
             ({"query": IN_JAPAN, "named-graph-uri": "urn:x"}, "named-graph-uri is not supported"),
             ({"update": "DROP ALL"}, "updates are not supported"),
             ({"query": "DELETE WHERE { ?x ?y ?z }"}, "DELETE is not supported"),
-            ({"query": "ASK { ?x :is_a :City }"}, "ASK is not supported"),
+            ({"query": "CONSTRUCT { ?x :is_a :City } WHERE { ?x :is_a :City }"}, "CONSTRUCT is not supported"),
+            ({"query": "ASK { ?x :is_a :City } LIMIT 1"}, "LIMIT and OFFSET are not supported in ASK"),
             ({"query": "SELECT ?x ?y { ?x :borders ?y }"}, "SELECT takes one variable, not 2"),
             ({"query": "SELECT ?x ?x { ?x :borders :France }"}, "SELECT takes one variable"),
             ({"query": "SELECT ?score { ?x :borders :France }"}, "?score is selected but does not occur"),
@@ -140,6 +144,66 @@ class TestSparql:
             assert response.status_code == (200 if expected else 406)
             assert response.headers["content-type"].partition(";")[0] == (expected or "application/json")
 
+    @pytest.mark.parametrize(("capital", "truth"), [("Tokyo", True), ("Paris", False)])
+    def test_ask_is_answered_in_every_format(self, client, capital, truth):
+        query = f"ASK {{ :{capital} :capital_of :Japan }}"
+        for media_type, name in (
+            ("application/sparql-results+json", "json"),
+            ("application/json", "json"),
+            ("application/sparql-results+xml", "xml"),
+            ("text/xml", "xml"),
+        ):
+            for response in (
+                client.get("/sparql", params={"query": query}, headers={"Accept": media_type}),
+                client.post("/sparql", data={"query": query}, headers={"Accept": media_type}),
+            ):
+                assert response.headers["content-type"].partition(";")[0] == media_type
+                result = Result.parse(io.BytesIO(response.content), format=name)
+                assert result.type == "ASK" and result.askAnswer is truth
+        for media_type in ("text/csv", "text/tab-separated-values"):
+            response = client.get("/sparql", params={"query": query}, headers={"Accept": media_type})
+            assert response.text == f"{str(truth).lower()}\n"
+        image = client.get("/sparql", params={"query": query}, headers={"Accept": "image/png"})
+        assert image.status_code == 406
+
+    def test_ask_is_true_of_what_is_proved_alone(self, reckoner):
+        client, names = client_of(reckoner), reckoner.graph.vocabulary
+        query = "SELECT ?x ?observed { :e1 :r0 ?x }"
+        bindings = client.get("/sparql", params={"query": query}).json()["results"]["bindings"]
+        assert {row["observed"]["value"] for row in bindings} == {"true", "false"}
+        for row in bindings:
+            asked = {"query": f"ASK {{ :e1 :r0 <{row['x']['value']}> }}"}
+            assert client.get("/sparql", params=asked).json()["boolean"] is (row["observed"]["value"] == "true")
+        assert len(ask(reckoner.graph, parse("(rp,(r0),(e,(e1)))", names)))
+
+    @pytest.mark.parametrize(
+        ("accept", "form", "read_as"),
+        [
+            ("*/*", "text/turtle", ox.RdfFormat.TURTLE),
+            ("text/turtle", "text/turtle", ox.RdfFormat.TURTLE),
+            ("application/rdf+xml", "application/rdf+xml", ox.RdfFormat.RDF_XML),
+            ("application/ld+json, text/html;q=0.9", "application/ld+json", ox.RdfFormat.JSON_LD),
+        ],
+    )
+    def test_without_a_query_it_describes_itself(self, client, world, accept, form, read_as):
+        response = client.get("/sparql", headers={"Accept": accept})
+        assert response.status_code == 200 and response.headers["vary"] == "Accept"
+        assert response.headers["content-type"].partition(";")[0] == form
+        sd = Namespace("http://www.w3.org/ns/sparql-service-description#")
+        triples = ox.parse(input=response.content, format=read_as, base_iri="http://there.example/kg/sparql")
+        graph = RdfGraph().parse(data=ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES), format="nt")
+        (service,) = graph.subjects(RDF.type, sd.Service)
+        assert graph.value(service, sd.endpoint) == URIRef("http://there.example/kg/sparql")
+        assert graph.value(service, sd.supportedLanguage) == sd.SPARQL11Query
+        assert len(set(graph.objects(service, sd.resultFormat))) == 4
+        default = graph.value(graph.value(service, sd.defaultDataset), sd.defaultGraph)
+        facts = len(world.graph.facts) + len(world.graph.attribute_facts)
+        assert graph.value(default, VOID.triples) == Literal(facts)
+
+    def test_a_description_in_no_form_of_rdf_is_refused(self, client):
+        assert client.get("/sparql", headers={"Accept": "text/html"}).status_code == 406
+        assert client.post("/sparql").status_code == 415
+
     def test_sparqlwrapper_works_unchanged(self, world):
         query = "SELECT ?c ?score { ?c :borders :France } LIMIT 4"
         with running(application(world, Gate(world.limits), {"127.0.0.1"})) as port:
@@ -162,6 +226,9 @@ class TestSparql:
                     endpoint.setReturnFormat(TSV)
                     assert endpoint.queryAndConvert().decode().startswith("?c\t?score\n")
             endpoint = SPARQLWrapper(f"http://127.0.0.1:{port}/sparql")
+            endpoint.setQuery("ASK { :Tokyo :capital_of :Japan }")
+            endpoint.setReturnFormat(JSON)
+            assert endpoint.queryAndConvert()["boolean"] is True
             endpoint.setQuery("SELECT ?x { ?x :capital_off :France }")
             with pytest.raises(QueryBadFormed, match=r"did you mean .*capital_of"):
                 endpoint.query()

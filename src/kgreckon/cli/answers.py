@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from kgreckon.answers import Answerer
 
 
+class AccessLogOption(StrEnum):
+    """How requests are logged."""
+
+    OFF = "off"
+    PLAIN = "plain"
+    JSON = "json"
+
+
 class OnlyOption(StrEnum):
     """Which answers of a run are shown."""
 
@@ -107,13 +115,25 @@ def serve(
         list[str] | None, typer.Option(help="A further host name that requests may be for. May be repeated.")
     ] = None,
     cross_origin: Annotated[bool, typer.Option(help="Let pages of other sites ask at /sparql.")] = False,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="A file with the token that requests must bear; else KGRECKON_TOKEN in the environment."),
+    ] = None,
+    access_log: Annotated[
+        AccessLogOption, typer.Option(help="One line for each request to stderr, without its query.")
+    ] = AccessLogOption.OFF,
+    trust_proxy: Annotated[
+        list[str] | None,
+        typer.Option(help="The address or network of a proxy whose X-Forwarded-For counts. May be repeated."),
+    ] = None,
     benchmark: MovedBenchmark = None,
 ) -> None:
     """Open a page, a JSON interface and a SPARQL endpoint on a trained run, or on a graph."""
     from kgreckon.cli.console import notes
-    from kgreckon.server import Limits
+    from kgreckon.server import AccessLog, Limits, read_token
     from kgreckon.server import serve as serve_at
 
+    token = read_token(token_file)
     limits = Limits(seconds=seconds, at_once=at_once, waiting=waiting, heads=heads)
     with notes().status("opening ...") as status:
 
@@ -122,7 +142,20 @@ def serve(
             typer.echo(address)
             notes().print(f"SPARQL at {address}sparql, JSON at {address}api; Ctrl-C stops it", soft_wrap=True)
 
-        serve_at(place, host, port, limits, answer_for or (), cross_origin, open_page, started, benchmark)
+        serve_at(
+            place,
+            host,
+            port,
+            limits,
+            answer_for or (),
+            cross_origin,
+            open_page,
+            started,
+            benchmark,
+            token,
+            AccessLog(access_log.value),
+            trust_proxy or (),
+        )
 
 
 @app.command()

@@ -3,7 +3,9 @@
 from kgreckon.server.application import application
 from kgreckon.server.gate import Gate
 from kgreckon.server.limits import Limits
+from kgreckon.server.monitor import AccessLog
 from kgreckon.server.service import Service
 from kgreckon.server.serving import open_service, serve
+from kgreckon.server.tokens import read_token
 
-__all__ = ["Gate", "Limits", "Service", "application", "open_service", "serve"]
+__all__ = ["AccessLog", "Gate", "Limits", "Service", "application", "open_service", "read_token", "serve"]

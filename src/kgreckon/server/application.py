@@ -17,48 +17,81 @@ from starlette.types import ASGIApp
 
 from kgreckon.errors import UserError
 from kgreckon.query import Pause
+from kgreckon.query.sparql import is_ask
+from kgreckon.server.clients import share_of
 from kgreckon.server.gate import BusyError, ClientGoneError, Gate, TimeLimitError
-from kgreckon.server.headers import CROSS_ORIGIN, SECURITY, AddedHeaders, HostCheck
+from kgreckon.server.headers import CROSS_ORIGIN, SECURITY, AddedHeaders, HostCheck, TokenCheck
+from kgreckon.server.metrics import MEDIA_TYPE
+from kgreckon.server.monitor import Monitor, Monitored
 from kgreckon.server.negotiation import preferred
 from kgreckon.server.page import INDEX, page_files
-from kgreckon.server.protocol import read_query, select
+from kgreckon.server.protocol import ask, read_query, select
 from kgreckon.server.requests import HttpError, read_request
-from kgreckon.server.routes import ApiRoute, api_routes, description
+from kgreckon.server.routes import ApiRoute, Speed, api_routes, description
 from kgreckon.server.schemas import Error
 from kgreckon.server.service import Service
-from kgreckon.server.sparql_results import FORMATS
+from kgreckon.server.service_description import FORMS, service_description
+from kgreckon.server.sparql_results import FORMATS, TRUTHS
 
 _RETRY = {"Retry-After": "1"}
+_CLIENT_GONE = 499  # for the log alone, as nginx writes it: nobody reads the answer
 
 
 def application(
-    service: Service, gate: Gate, hosts: Collection[str] | None = None, cross_origin: bool = False
+    service: Service,
+    gate: Gate,
+    hosts: Collection[str] | None = None,
+    cross_origin: bool = False,
+    token: str | None = None,
+    monitor: Monitor | None = None,
 ) -> ASGIApp:
-    """The whole server; requests for other `hosts` are refused, `cross_origin` opens /sparql to pages of any site."""
-    too_long = f"the question takes longer than {service.limits.seconds:g} s to answer: ask a simpler one"
+    """The whole server.
+
+    Requests for other `hosts` are refused, and those without the `token` if there is one; `cross_origin` opens /sparql
+    to pages of any site.
+    """
+    monitor = monitor or Monitor()
+    rejected = monitor.metrics.rejected
+
+    def busy(request: Request, error: Exception) -> Response:
+        assert isinstance(error, BusyError)
+        rejected["client_waiting" if error.of_client else "waiting"] += 1
+        return _failure(503, str(error), _RETRY)
+
+    def too_long(request: Request, error: Exception) -> Response:
+        rejected["seconds"] += 1
+        seconds = f"{service.limits.seconds:g} s"
+        return _failure(503, f"the question takes longer than {seconds} to answer: ask a simpler one", _RETRY)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         gate.close()
 
+    routes = _Endpoints(service, gate, monitor, cross_origin, token is not None).routes()
     inner = Starlette(
-        routes=_Endpoints(service, gate, cross_origin).routes(),
+        routes=routes,
         exception_handlers={
             UserError: lambda request, error: _failure(400, str(error)),
             HttpError: lambda request, error: _failure(error.status, error.message, error.headers),
             HTTPException: lambda request, error: _http_failure(request, error),
-            BusyError: lambda request, error: _failure(503, "too many requests at once: try again soon", _RETRY),
-            ClientGoneError: lambda request, error: _failure(400, "the client has gone"),  # nobody reads it
-            TimeLimitError: lambda request, error: _failure(503, too_long, _RETRY),
+            BusyError: busy,
+            ClientGoneError: lambda request, error: _failure(_CLIENT_GONE, "the client has gone"),
+            TimeLimitError: too_long,
             Exception: lambda request, error: _failure(500, "internal error"),
         },
         lifespan=lifespan,
     )
     inner.router.redirect_slashes = False
-    opened = AddedHeaders(inner, CROSS_ORIGIN, "/sparql") if cross_origin else inner
-    checked = opened if hosts is None else HostCheck(opened, hosts)
-    return AddedHeaders(checked, SECURITY | {"Cache-Control": "no-store"})
+    found: ASGIApp = inner
+    if token is not None:
+        found = TokenCheck(found, token)
+    if cross_origin:
+        found = AddedHeaders(found, CROSS_ORIGIN, "/sparql")
+    if hosts is not None:
+        found = HostCheck(found, hosts)
+    monitored = Monitored(found, monitor, [route.path for route in routes])
+    return AddedHeaders(monitored, SECURITY | {"Cache-Control": "no-store"})
 
 
 def _json(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -80,11 +113,11 @@ def _http_failure(request: Request, error: HTTPException) -> Response:
 class _Endpoints:
     """The routes of the interface, of the page and of SPARQL."""
 
-    def __init__(self, service: Service, gate: Gate, cross_origin: bool) -> None:
-        self.service, self.gate, self.cross_origin = service, gate, cross_origin
+    def __init__(self, service: Service, gate: Gate, monitor: Monitor, cross_origin: bool, with_token: bool) -> None:
+        self.service, self.gate, self.monitor, self.cross_origin = service, gate, monitor, cross_origin
         self.files = page_files()
         self.api = api_routes(service)
-        self.description = description(self.api, service.limits)
+        self.description = description(self.api, service.limits, with_token)
 
     def routes(self) -> list[Route]:
         sparql = ["GET", "POST", "OPTIONS"] if self.cross_origin else ["GET", "POST"]
@@ -92,6 +125,7 @@ class _Endpoints:
             Route("/", self.page),
             Route("/page/{name}", self.page),
             Route("/api", lambda request: _json(self.description)),
+            Route("/metrics", self.metrics),
             *(Route(each.path, partial(self.answer, each), methods=[each.method]) for each in self.api),
             Route("/sparql", self.sparql, methods=sparql),
         ]
@@ -99,18 +133,29 @@ class _Endpoints:
     async def answer(self, route: ApiRoute[Any, Any], request: Request) -> Response:
         """The response of a route of the interface, written as JSON by the worker too."""
         asked = await read_request(request, route.request, self.service.limits)
-        if not route.waits:
+        if route.speed is Speed.AT_HAND:
             return _json(route.work(asked, lambda: None))
-        return await self.wait(request, lambda pause: _json(route.work(asked, pause)))
+        return await self.wait(request, lambda pause: _json(route.work(asked, pause)), route.speed is Speed.QUICK)
 
-    async def wait(self, request: Request, work: Callable[[Pause], Response]) -> Response:
+    async def wait(self, request: Request, work: Callable[[Pause], Response], quick: bool = False) -> Response:
         """The result of some work behind the gate, unless the client goes before."""
 
         async def left() -> None:
             while (await request.receive())["type"] != "http.disconnect":  # its body is read already
                 pass
 
-        return await self.gate.run(work, left)
+        address = request.client.host if request.client else ""
+        return await self.gate.run(work, left, share_of(address), quick)
+
+    async def metrics(self, request: Request) -> Response:
+        """Counts, durations, and what the server is doing now."""
+        gauges: dict[str, tuple[str, float]] = {
+            "requests_running": ("Requests that are computed.", self.gate.running),
+            "requests_waiting": ("Requests that wait for their turn.", self.gate.waiting),
+            "connections": ("Open connections.", self.monitor.connections()),
+            "ready": ("Whether all is computed that can be before it is asked for.", self.service.ready),
+        }
+        return Response(self.monitor.metrics.text(gauges), media_type=MEDIA_TYPE)
 
     async def page(self, request: Request) -> Response:
         """A file of the page: the page itself where none is named."""
@@ -123,18 +168,32 @@ class _Endpoints:
         return Response(file.content, headers=headers | {"Content-Type": file.media_type})
 
     async def sparql(self, request: Request) -> Response:
-        """The SPARQL protocol."""
-        headers = {"Vary": "Accept"}
+        """The SPARQL protocol, or the description of the service where nothing is asked."""
         if request.method == "OPTIONS":
-            return Response(status_code=204, headers=headers)
+            return Response(status_code=204, headers={"Vary": "Accept"})
+        if request.method == "GET" and not request.url.query:
+            form = _form(request, FORMS)
+            described = partial(service_description, self.service.graph, form)
+            return await self.wait(request, lambda pause: _written(described(), form), quick=True)
         text = await read_query(request, self.service.limits)
-        form = preferred(", ".join(request.headers.getlist("accept")) or None, tuple(FORMATS))
-        if form is None:
-            raise HttpError(406, f"the answers come as {', '.join(FORMATS)}")
+        form = _form(request, FORMATS)
 
         def answered(pause: Pause) -> Response:
-            content = FORMATS[form](select(self.service, text, pause)).encode()
-            charset = "; charset=utf-8" if form.startswith("text/") else ""
-            return Response(content, headers=headers | {"Content-Type": f"{form}{charset}"})
+            if is_ask(text):
+                return _written(TRUTHS[form](ask(self.service, text, pause)), form)
+            return _written(FORMATS[form](select(self.service, text, pause)), form)
 
         return await self.wait(request, answered)
+
+
+def _form(request: Request, offers: Mapping[str, Any]) -> str:
+    """The media type that a client likes best."""
+    form = preferred(", ".join(request.headers.getlist("accept")) or None, tuple(offers))
+    if form is None:
+        raise HttpError(406, f"the answers come as {', '.join(offers)}")
+    return form
+
+
+def _written(content: str, form: str) -> Response:
+    charset = "; charset=utf-8" if form.startswith("text/") else ""
+    return Response(content.encode(), headers={"Vary": "Accept", "Content-Type": f"{form}{charset}"})

@@ -1,12 +1,15 @@
-"""The gate: a few requests are computed at once, some wait, the others are sent away at once."""
+"""The gate: a few requests are computed at once, some wait, the others are sent away; clients share it fairly."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,7 +24,11 @@ Leaving = Callable[[], Coroutine[Any, Any, None]]  # ends when the client has go
 
 
 class BusyError(Exception):
-    """More requests than may wait."""
+    """More requests than may wait, of all clients or of this one."""
+
+    def __init__(self, of_client: bool = False) -> None:
+        self.of_client = of_client
+        super().__init__("too many requests " + ("of one client " if of_client else "") + "at once: try again soon")
 
 
 class ClientGoneError(Exception):
@@ -44,21 +51,31 @@ def deadline(seconds: float, clock: Callable[[], float] = time.monotonic) -> Pau
 
 
 class Gate:
-    """Worker threads with a bounded queue, used from one event loop.
+    """Worker threads with bounded queues, used from one event loop.
 
-    A request counts until its work has really ended, even if its client was told before that it took too long.
+    What is quick has a worker of its own, so that it never waits for a question. A request counts until its work has
+    really ended, even if its client was told before that it took too long.
     """
 
     def __init__(self, limits: Limits, torch_threads: int = 1) -> None:
         self.limits = limits
-        self.inside = 0
-        # A thread's number of OpenMP threads is its own.
-        self.pool = ThreadPoolExecutor(limits.at_once, "answering", torch.set_num_threads, (torch_threads,))
+        self.questions = FairQueue(limits, limits.at_once, "answering", torch_threads)
+        self.quick = FairQueue(limits, 1, "looking up", torch_threads)
 
-    async def run(self, work: Callable[[Pause], Result], left: Leaving | None = None) -> Result:
-        """The result of the work; its pause ends it when its time is over or its client has `left`."""
-        if self.inside >= self.limits.at_once + self.limits.waiting:
-            raise BusyError
+    @property
+    def running(self) -> int:
+        """How many requests are computed now."""
+        return self.questions.running + self.quick.running
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for their turn."""
+        return self.questions.waiting + self.quick.waiting
+
+    async def run(
+        self, work: Callable[[Pause], Result], left: Leaving | None = None, client: str = "", quick: bool = False
+    ) -> Result:
+        """The result of a client's work; its pause ends it when its time is over or its client has `left`."""
         pause = deadline(self.limits.seconds)
         gone = threading.Event()
 
@@ -67,33 +84,135 @@ class Gate:
             if gone.is_set():
                 raise ClientGoneError
 
-        future: Future[Result] = self.pool.submit(_run, work, pause_or_end)
-        self.inside += 1
-        future.add_done_callback(partial(self._leave, asyncio.get_running_loop()))
-        result = asyncio.wrap_future(future)
-        waited: set[asyncio.Future[Any]] = {result}
+        queue = self.quick if quick else self.questions
+        job = queue.enter(client, partial(_run, work, pause_or_end))
+        waited: set[asyncio.Future[Any]] = {job.result}
         if left is not None:
             waited.add(asyncio.create_task(left()))
         try:
             done, _ = await asyncio.wait(waited, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            gone.set()
-            for each in waited:  # what has not begun never will; what has ends at its next pause
+            gone.set()  # what has begun ends at its next pause
+            queue.withdraw(job)
+            for each in waited:
                 each.cancel()
-        if result in done:
-            return result.result()
+        if job.result in done:
+            return job.result.result()
         raise ClientGoneError if done else TimeLimitError
-
-    def _leave(self, loop: asyncio.AbstractEventLoop, _: Future[Result]) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(self._left)
-
-    def _left(self) -> None:
-        self.inside -= 1
 
     def close(self) -> None:
         """Let the workers end."""
-        self.pool.shutdown(wait=False, cancel_futures=True)
+        self.questions.pool.shutdown(wait=False, cancel_futures=True)
+        self.quick.pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(eq=False)
+class _Client:
+    """A client of a queue: what it waits for, and how much of the workers' time it has had."""
+
+    seconds: float  # counted from what others had had when it came
+    jobs: deque[_Job] = field(default_factory=deque)
+    running: int = 0
+
+
+@dataclass(eq=False)
+class _Job:
+    """Some work that waits for its turn, or has begun."""
+
+    client: _Client
+    work: Callable[[], Any]
+    result: asyncio.Future[Any]
+
+
+class FairQueue:
+    """Workers, and what waits for them: the next one is for the client that has had the least of their time.
+
+    No client has all of several workers, and where the queue is full, who waits for more makes room for who waits for
+    less. So a client that asks much waits for itself.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        workers: int,
+        name: str = "",
+        torch_threads: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.limits, self.workers, self.clock = limits, workers, clock
+        # A thread's number of OpenMP threads is its own.
+        self.pool = ThreadPoolExecutor(workers, name, torch.set_num_threads, (torch_threads,))
+        self.clients: dict[str, _Client] = {}
+        self.running = self.waiting = 0
+        self.level = 0.0  # what the client whose turn came last had had: who comes now has no claim on more
+
+    def enter(self, client: str, work: Callable[[], Any]) -> _Job:
+        """The work at its place in the queue; a BusyError where it has none."""
+        own = self.clients.setdefault(client, _Client(self.level))
+        if not own.jobs and not own.running:
+            own.seconds = max(own.seconds, self.level)
+        job = _Job(own, work, asyncio.get_running_loop().create_future())
+        own.jobs.append(job)
+        self.waiting += 1
+        self._begin()
+        if len(own.jobs) > self.limits.client_waiting:
+            self.withdraw(job)
+            raise BusyError(of_client=True)
+        if self.waiting > self.limits.waiting:
+            most = max(self.clients.values(), key=lambda each: len(each.jobs))
+            if len(most.jobs) <= len(own.jobs):
+                self.withdraw(job)
+                raise BusyError
+            last = most.jobs[-1]
+            self.withdraw(last)
+            last.result.set_exception(BusyError(of_client=True))
+        return job
+
+    def withdraw(self, job: _Job) -> None:
+        """Take a job that has not begun out of the queue."""
+        with suppress(ValueError):
+            job.client.jobs.remove(job)
+            self.waiting -= 1
+
+    def _begin(self) -> None:
+        """Give free workers to those whose turn it is."""
+        most = max(1, self.workers - 1)
+        while self.running < self.workers:
+            ready = [each for each in self.clients.values() if each.jobs and each.running < most]
+            if not ready:
+                return
+            client = min(ready, key=lambda each: each.seconds)
+            job = client.jobs.popleft()
+            self.level = max(self.level, client.seconds)
+            self.waiting -= 1
+            self.running += 1
+            client.running += 1
+            end = partial(self._tell, asyncio.get_running_loop(), job, self.clock())
+            self.pool.submit(job.work).add_done_callback(end)
+
+    def _tell(self, loop: asyncio.AbstractEventLoop, job: _Job, start: float, future: Future[Any]) -> None:
+        """Go back from a worker's thread to the event loop, which may have ended."""
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._end, job, start, future)
+
+    def _end(self, job: _Job, start: float, future: Future[Any]) -> None:
+        self.running -= 1
+        job.client.running -= 1
+        job.client.seconds += self.clock() - start
+        if not job.result.done():
+            if future.cancelled():
+                job.result.cancel()
+            elif (error := future.exception()) is not None:
+                job.result.set_exception(error)
+            else:
+                job.result.set_result(future.result())
+        self._begin()
+        # Whoever has had no more than those whose turn comes now is like a newcomer.
+        self.clients = {
+            name: each
+            for name, each in self.clients.items()
+            if each.jobs or each.running or (self.running and each.seconds > self.level)
+        }
 
 
 def _run(work: Callable[[Pause], Result], pause: Pause) -> Result:

@@ -1,7 +1,8 @@
-"""What stands before the application: the host that a request names, and the headers that every answer carries."""
+"""What stands before the application: checks of the host and the token, and headers that every answer carries."""
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Collection, Mapping
 
@@ -24,9 +25,11 @@ SECURITY = {
 CROSS_ORIGIN = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET, POST",
-    "Access-Control-Allow-Headers": "Accept, Content-Type",
+    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type",
     "Access-Control-Expose-Headers": "Retry-After",
 }
+
+WITHOUT_TOKEN = ("/", "/health")  # and the files of the page: they say nothing of the graph
 
 
 class AddedHeaders:
@@ -64,10 +67,47 @@ class HostCheck:
         if scope["type"] != "http" or host_name(Headers(scope=scope).getlist("host")) in self.hosts:
             await self.application(scope, receive, send)
             return
-        body = json.dumps({"error": "this server does not answer for that host name"}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": 421, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        await answer_error(send, 421, "this server does not answer for that host name")
+
+
+class TokenCheck:
+    """Refuses requests without the token (RFC 6750), but for the page's own files and /health.
+
+    What a browser asks before it asks for another site (OPTIONS) bears no token, and is answered with headers alone.
+    """
+
+    def __init__(self, application: ASGIApp, token: str) -> None:
+        self.application, self.token = application, token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or self._is_open(scope) or self._holds(Headers(scope=scope)):
+            await self.application(scope, receive, send)
+            return
+        given = "authorization" in Headers(scope=scope)
+        challenge = 'Bearer realm="kgreckon"' + (', error="invalid_token"' if given else "")
+        message = "the token is not the right one" if given else "this server asks for a token: Authorization: Bearer …"
+        await answer_error(send, 401, message, {"WWW-Authenticate": challenge})
+
+    @staticmethod
+    def _is_open(scope: Scope) -> bool:
+        path = scope["path"]
+        return path in WITHOUT_TOKEN or path.startswith("/page/") or scope["method"] == "OPTIONS"
+
+    def _holds(self, headers: Headers) -> bool:
+        values = headers.getlist("authorization")
+        scheme, _, given = values[0].partition(" ") if len(values) == 1 else ("", "", "")
+        right = hmac.compare_digest(given.strip().encode("latin-1"), self.token)
+        return right and scheme.lower() == "bearer"
+
+
+async def answer_error(send: Send, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+    """Answer with an error in JSON."""
+    body = json.dumps({"error": message}).encode()
+    told = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
+    raw = [(name.lower().encode(), value.encode()) for name, value in told.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})
 
 
 def host_name(values: list[str]) -> str | None:

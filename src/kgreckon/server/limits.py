@@ -1,4 +1,4 @@
-"""What one request may cost."""
+"""What one request, and one client, may cost."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ class Limits:
     sparql_tokens: int = 1_000  # words and signs; nothing can stop rdflib's parser, which reads 2,000 in a second
     query_depth: int = 16  # levels of a query
     query_nodes: int = 48
+    head_bytes: int = 65_536  # of a request: its first line and its header fields
+    head_seconds: float = 10.0  # until a head that has begun, or the first of a connection, is complete
     body_bytes: int = 65_536
     answers: int = 1_000  # of the JSON interface
     reasons: int = 50  # answers of one request that are explained
@@ -23,9 +25,12 @@ class Limits:
     sparql_default: int = 100  # rows for a SELECT without a LIMIT, unless the graph proves more
     heads: int = 64  # of a reckoner's predicted facts, fewer than in evaluations: docs/results.md tells what it costs
     seconds: float = 10.0  # from the request to its answer
-    at_once: int = 2  # requests that are computed at the same time
+    at_once: int = 2  # requests that are computed at the same time; one client has all of these workers but one
     waiting: int = 64  # requests that may wait for their turn
+    client_waiting: int = 16  # of one client
     connections: int = 512
+    client_connections: int = 64  # of one client
+    stop_seconds: float = 10.0  # for what runs when the server is told to stop
 
     def __post_init__(self) -> None:
         for field in fields(self):

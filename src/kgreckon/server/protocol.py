@@ -66,3 +66,9 @@ def select(service: Service, text: str, pause: Pause) -> ResultTable:
         said = {"score": Term.of_number(answer.score), "observed": Term.of_truth(answer.observed)}
         rows.append(tuple(own if name == asked.variable else said[name] for name in asked.columns))
     return ResultTable(asked.columns, rows)
+
+
+def ask(service: Service, text: str, pause: Pause) -> bool:
+    """The answer to an ASK: whether the graph proves it."""
+    answerer = service.answerer.exact
+    return all(len(answerer.rank(query, pause).proved) for query in service.read_ask(text))

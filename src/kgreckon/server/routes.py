@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from http import HTTPStatus
 from typing import Any, Generic, Literal, TypeVar, Union
 
@@ -16,13 +17,23 @@ from pydantic_core import core_schema
 from kgreckon import __version__
 from kgreckon.query import Pause
 from kgreckon.server import schemas
+from kgreckon.server.headers import WITHOUT_TOKEN
 from kgreckon.server.limits import Limits
 from kgreckon.server.schemas import COMPONENT, REFERENCE
 from kgreckon.server.service import Service
+from kgreckon.server.service_description import FORMS
 from kgreckon.server.sparql_results import FORMATS
 
 Request = TypeVar("Request", bound=schemas.Schema)
 Answer = TypeVar("Answer", bound=schemas.Schema)
+
+
+class Speed(Enum):
+    """Whether a request waits for its turn."""
+
+    AT_HAND = "it is answered at once"
+    QUICK = "it waits for others that are quick"
+    QUESTION = "it waits with all questions"
 
 
 @dataclass(frozen=True)
@@ -35,17 +46,18 @@ class ApiRoute(Generic[Request, Answer]):
     request: type[Request]  # from the address for GET, from a JSON body for POST
     response: type[Answer]
     work: Callable[[Request, Pause], Answer]
-    waits: bool = True  # for its turn; what is at hand is answered at once
+    speed: Speed = Speed.QUESTION
 
 
 def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
     """All routes of the interface but its description."""
     s = schemas
     return (
-        ApiRoute("GET", "/api/info", "What this server answers.", s.NoParameters, s.Info, service.info, waits=False),
-        ApiRoute("GET", "/api/names", "Names that match a text.", s.NamesRequest, s.Names, service.search),
+        ApiRoute("GET", "/health", "Is it alive?", s.NoParameters, s.Health, service.health, Speed.AT_HAND),
+        ApiRoute("GET", "/api/info", "What it answers.", s.NoParameters, s.Info, service.info, Speed.AT_HAND),
+        ApiRoute("GET", "/api/names", "Names that match a text.", s.NamesRequest, s.Names, service.search, Speed.QUICK),
         ApiRoute("GET", "/api/entity", "What is known of an entity.", s.EntityRequest, s.EntityDetails, service.entity),
-        ApiRoute("GET", "/api/places", "Points for a map.", s.NoParameters, s.PlaceList, service.all_places),
+        ApiRoute("GET", "/api/places", "For a map.", s.NoParameters, s.PlaceList, service.all_places, Speed.QUICK),
         ApiRoute("POST", "/api/complete", "What can be added.", s.CompleteRequest, s.Completion, service.complete),
         ApiRoute("POST", "/api/translate", "All notations.", s.TranslateRequest, s.Translation, service.translate),
         ApiRoute("POST", "/api/ask", "The best answers to a query.", s.AskRequest, s.RankedAnswers, service.ask),
@@ -53,7 +65,7 @@ def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
     )
 
 
-def description(routes: Sequence[ApiRoute[Any, Any]], limits: Limits) -> dict[str, Any]:
+def description(routes: Sequence[ApiRoute[Any, Any]], limits: Limits, with_token: bool = False) -> dict[str, Any]:
     """What can be asked at which address, and what comes back, in OpenAPI 3.1."""
     types: list[tuple[str, Literal["validation", "serialization"], TypeAdapter[Any]]] = [
         ("Tree", "validation", TypeAdapter(_tree())),
@@ -71,21 +83,27 @@ def description(routes: Sequence[ApiRoute[Any, Any]], limits: Limits) -> dict[st
         if route.method == "GET":
             asked = components.pop(route.request.__name__, {})
             inputs: dict[str, Any] = {"parameters": _parameters(asked)}
-            refusals: tuple[int, ...] = (400, 503) if route.waits else (400,)
+            refusals: tuple[int, ...] = (400,) if route.speed is Speed.AT_HAND else (400, 503)
         else:
             inputs = {"requestBody": _body({"application/json": found[route.path, "validation"]})}
             refusals = (400, 408, 413, 415, 503)
         paths[route.path] = {route.method.lower(): _operation(route.summary, answer, refusals) | inputs}
-    described = {
+    described: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
             "title": "kgreckon",
             "version": __version__,
             "summary": "Ask a knowledge graph: what it proves, and what is likely.",
         },
-        "paths": paths | {"/sparql": _sparql()},
+        "paths": paths | {"/sparql": _sparql(), "/metrics": {"get": _metrics()}},
         "components": {"schemas": components},
     }
+    if with_token:
+        described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        for path, methods in described["paths"].items():
+            for operation in methods.values() if path not in WITHOUT_TOKEN else ():
+                operation["security"] = [{"token": []}]
+                operation["responses"]["401"] = _refusal(401)
     # A limit's name becomes its number, a component's name a reference to it.
     text = re.sub(r'"limits\.(\w+)"', lambda name: str(getattr(limits, name[1])), json.dumps(described))
     text = re.sub(rf'"{COMPONENT}": "(\w+)"', lambda name: f'"$ref": "{REFERENCE.format(model=name[1])}"', text)
@@ -113,12 +131,16 @@ def _tree() -> Any:
 
 def _operation(summary: str, answer: dict[str, Any], refusals: Sequence[int]) -> dict[str, Any]:
     responses = {"200": {"description": "The answer.", "content": {"application/json": {"schema": answer}}}}
-    for status in refusals:
-        refused = {"application/json": {"schema": {"$ref": REFERENCE.format(model="Error")}}}
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": refused}
-    if 503 in refusals:
-        responses["503"]["headers"] = {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}}
-    return {"summary": summary, "responses": responses}
+    return {"summary": summary, "responses": responses | {str(status): _refusal(status) for status in refusals}}
+
+
+def _refusal(status: int) -> dict[str, Any]:
+    refused = {"application/json": {"schema": {"$ref": REFERENCE.format(model="Error")}}}
+    headers = {
+        401: {"WWW-Authenticate": {"schema": {"type": "string"}}},
+        503: {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}},
+    }.get(status)
+    return {"description": HTTPStatus(status).phrase, "content": refused} | ({"headers": headers} if headers else {})
 
 
 def _parameters(asked: dict[str, Any]) -> list[dict[str, Any]]:
@@ -134,14 +156,20 @@ def _body(content: dict[str, Any]) -> dict[str, Any]:
 def _sparql() -> dict[str, Any]:
     query = {"type": "string", "maxLength": "limits.query_characters"}
     form = {"type": "object", "properties": {"query": query}, "required": ["query"]}
-    asked = {"properties": {"query": query}, "required": ["query"]}
-    by_get = _operation("The SPARQL 1.1 protocol, by address.", {}, (400, 406, 503)) | {
-        "parameters": _parameters(asked)
-    }
+    by_get = _operation(
+        "The SPARQL 1.1 protocol, by address; the service description without a query.", {}, (400, 406, 503)
+    )
+    by_get["parameters"] = _parameters({"properties": {"query": query}})
     bodies = {"application/sparql-query": query, "application/x-www-form-urlencoded": form}
     by_post = _operation("The SPARQL 1.1 protocol, by body.", {}, (400, 406, 408, 413, 415, 503))
     by_post["requestBody"] = _body(bodies)
-    for each in (by_get, by_post):
-        tables = {kind: {"schema": {} if "json" in kind else {"type": "string"}} for kind in FORMATS}
-        each["responses"]["200"]["content"] = tables
+    for each, forms in ((by_get, (*FORMATS, *FORMS)), (by_post, FORMATS)):
+        contents = {kind: {"schema": {} if "json" in kind else {"type": "string"}} for kind in forms}
+        each["responses"]["200"]["content"] = contents
     return {"get": by_get, "post": by_post}
+
+
+def _metrics() -> dict[str, Any]:
+    found = _operation("Counts and durations in the text format of Prometheus.", {}, ())
+    found["responses"]["200"]["content"] = {"text/plain": {"schema": {"type": "string"}}}
+    return found

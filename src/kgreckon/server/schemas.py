@@ -127,6 +127,12 @@ class Error(Schema):
     error: str
 
 
+class Health(Schema):
+    """That the server lives, and whether no question waits any more for what is computed once."""
+
+    ready: bool
+
+
 class ModelInfo(Schema):
     """The model that answers, what its scores mean, and whether it knows more than the seven comparisons."""
 

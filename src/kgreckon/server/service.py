@@ -18,7 +18,7 @@ from kgreckon.query.notations import answers_wanted, is_sparql
 from kgreckon.query.paper import parse as parse_paper
 from kgreckon.query.paper import write as write_paper
 from kgreckon.query.shapes import check_size
-from kgreckon.query.sparql import SparqlQuery
+from kgreckon.query.sparql import SparqlQuery, parse_ask
 from kgreckon.query.sparql import parse as parse_sparql
 from kgreckon.query.sparql import write as write_sparql
 from kgreckon.server import schemas
@@ -45,6 +45,7 @@ class Service:
         self.graph = answerer.graph
         self.names = self.graph.vocabulary
         self.catalogue, self.places = Catalogue(self.graph), Places(self.graph)
+        self.ready = False
 
     def warm_up(self) -> None:
         """Do once what the first requests would wait for: indices, compiled kernels, the parser."""
@@ -61,6 +62,11 @@ class Service:
             asked = schemas.AskRequest.model_construct(query=blocks.write(query, self.names), limit=3, explain=True)
             self.ask(asked, pause)
         self.model.prepare(pause)
+        self.ready = True
+
+    def health(self, request: schemas.NoParameters, pause: Pause) -> schemas.Health:
+        """That the server answers, and whether it has computed ahead what it can."""
+        return schemas.Health(ready=self.ready)
 
     # ------------------------------------------------------------------------------------------------- questions
 
@@ -81,6 +87,14 @@ class Service:
         self._check_text(text)
         found = parse_sparql(text, self.names, self.limits.sparql_tokens)
         self._check_size(found.query)
+        return found
+
+    def read_ask(self, text: str) -> tuple[Query, ...]:
+        """The queries that all have an answer if the ASK that a text writes is true."""
+        self._check_text(text)
+        found = parse_ask(text, self.names, self.limits.sparql_tokens)
+        for query in found:
+            self._check_size(query)
         return found
 
     def _check_text(self, text: str) -> None:

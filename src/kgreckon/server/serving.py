@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import ipaddress
 import os
+import signal
 import socket
 import threading
 import webbrowser
@@ -17,9 +18,11 @@ import uvicorn
 from kgreckon.answers import Answerer
 from kgreckon.errors import UserError
 from kgreckon.server.application import application
-from kgreckon.server.connections import PunctualProtocol
+from kgreckon.server.clients import Proxies
+from kgreckon.server.connections import BoundedProtocol, Connections
 from kgreckon.server.gate import Gate
 from kgreckon.server.limits import Limits
+from kgreckon.server.monitor import AccessLog, Monitor
 from kgreckon.server.service import Service
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -41,26 +44,46 @@ def serve(
     open_page: bool = False,
     started: Callable[[str], None] = lambda address: None,
     benchmark: Path | None = None,
+    token: str | None = None,
+    access_log: AccessLog = AccessLog.OFF,
+    proxies: Collection[str] = (),
 ) -> None:
-    """Answer requests until the process is told to stop.
+    """Answer requests until the process is told to stop (SIGINT, SIGTERM): what runs then has `stop_seconds` to end.
 
-    On a loopback address only requests for this machine, or for one of `hosts`, are answered. `started` is told the
-    address once there is a socket to answer at.
+    On a loopback address only requests for this machine, or for one of `hosts`, are answered. With a `token` only those
+    are that bear it. `proxies` are the addresses, or networks, that are trusted to name the client of a request.
+    `started` is told the address once there is a socket to answer at.
     """
     limits = limits or Limits()
+    monitor = Monitor(access_log, Proxies.of(proxies))
     listening = _listen(host, port)
     with listening:
         service = open_service(place, limits, benchmark)
         service.warm_up()
         gate = Gate(limits, max(1, (os.cpu_count() or 1) // limits.at_once))
         allowed = {*_LOOPBACK, *hosts} if _is_loopback(host) else set(hosts) or None
-        server = uvicorn.Server(config(application(service, gate, allowed, cross_origin), limits))
+        app = application(service, gate, allowed, cross_origin, token, monitor)
+        server = uvicorn.Server(config(app, limits, monitor))
         address = _address(listening)
         started(address)
         if open_page:
             webbrowser.open(address)
-        with _in_background(service), suppress(KeyboardInterrupt):  # uvicorn ends in order, then passes the signal on
+        # Uvicorn ends in order, then passes the signal on.
+        with _in_background(service), _terminated_like_interrupted(), suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """SIGTERM is a KeyboardInterrupt too, where signals can be handled at all."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
@@ -85,19 +108,19 @@ def _in_background(service: Service) -> Iterator[None]:
         thread.join()
 
 
-def config(app: object, limits: Limits) -> uvicorn.Config:
+def config(app: object, limits: Limits, monitor: Monitor | None = None) -> uvicorn.Config:
     """Uvicorn's settings: bounded, quiet, and silent about what it is."""
+    register = Connections(limits, monitor or Monitor())
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
-        http=type("Protocol", (PunctualProtocol,), {"most": limits.connections}),
+        http=type("Protocol", (BoundedProtocol,), {"register": register}),
         ws="none",
         log_level="error",  # a mistake of ours; those of clients are theirs to know
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        h11_max_incomplete_event_size=65_536,
         timeout_keep_alive=5,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=limits.stop_seconds,  # type: ignore[arg-type]  # a fraction does too
     )
 
 

@@ -1,4 +1,4 @@
-"""SPARQL results in the four formats of the W3C: JSON, XML, CSV and TSV."""
+"""SPARQL results, tables and truth values, in the four formats of the W3C: JSON, XML, CSV and TSV."""
 
 from __future__ import annotations
 
@@ -92,6 +92,24 @@ def as_tsv(table: ResultTable) -> str:
     return "\n".join(lines) + "\n"
 
 
+def truth_as_json(truth: bool) -> str:
+    """The answer to an ASK in the JSON format."""
+    return json.dumps({"head": {}, "boolean": truth})
+
+
+def truth_as_xml(truth: bool) -> str:
+    """The answer to an ASK in the XML format."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<sparql xmlns="http://www.w3.org/2005/sparql-results#">\n'
+        f"<head/>\n<boolean>{str(truth).lower()}</boolean>\n</sparql>\n"
+    )
+
+
+def truth_as_text(truth: bool) -> str:
+    """The answer to an ASK as one word: the W3C's formats of tables have none."""
+    return f"{str(truth).lower()}\n"
+
+
 # By media type, in our own order of preference; the general types are for clients that know no others.
 FORMATS: dict[str, Callable[[ResultTable], str]] = {
     "application/sparql-results+json": as_json,
@@ -101,4 +119,9 @@ FORMATS: dict[str, Callable[[ResultTable], str]] = {
     "application/json": as_json,
     "application/xml": as_xml,
     "text/xml": as_xml,
+}
+
+# The same for truth values.
+TRUTHS: dict[str, Callable[[bool], str]] = {
+    form: truth_as_json if "json" in form else truth_as_xml if "xml" in form else truth_as_text for form in FORMATS
 }

@@ -21,6 +21,7 @@ from kgreckon.query.sparql.elements import (
     Element,
     Everything,
     Group,
+    Iri,
     Literal,
     Mark,
     NumberCondition,
@@ -35,7 +36,7 @@ from kgreckon.query.sparql.elements import (
 )
 from kgreckon.query.sparql.expressions import comparison_for
 from kgreckon.query.sparql.meaning import Meaning, Part, join
-from kgreckon.query.sparql.syntax import MAX_TOKENS, read
+from kgreckon.query.sparql.syntax import MAX_TOKENS, read, read_ask
 from kgreckon.query.vocabulary import Vocabulary
 
 
@@ -61,13 +62,60 @@ def parse(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS) -> Sparql
         select = read(text, tokens)
         if select.variable not in select.group.variables:
             raise UserError(f"{select.variable} is selected but does not occur in the pattern")
-        tree = _Tree(Meaning(vocabulary, select.group), select.group, select.variable, 0)
-        query = tree.part(answers=True).build(None)
-        check_size(query)
-        sort_of(query, vocabulary)
+        query = _checked(Meaning(vocabulary, select.group), select.group, select.variable)
     except RecursionError:
         raise _too_deep() from None
     return SparqlQuery(query, select.variable.name, select.limit, select.columns)
+
+
+def parse_ask(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS) -> tuple[Query, ...]:
+    """The queries that all have an answer if an ASK is true: one for each part of its pattern that stands alone."""
+    try:
+        pattern = Group(tuple(part for each in enumerate(read_ask(text, tokens).elements) for part in _opened(*each)))
+        meaning = Meaning(vocabulary, pattern)
+        return tuple(_checked(meaning, group, _first_variable(group)) for group in _connected(pattern))
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _checked(meaning: Meaning, group: Group, root: Variable) -> Query:
+    """What a pattern says of one of its variables, its size, sorts and units checked."""
+    query = _Tree(meaning, group, root, 0).part(answers=True).build(None)
+    check_size(query)
+    sort_of(query, meaning.vocabulary)
+    return query
+
+
+def _opened(place: int, element: Element) -> tuple[Element, ...]:
+    """A triple of constants with a variable in its subject's place, whose one value is the subject."""
+    match element:
+        case Triple(Iri() | Literal() as subject, path, Iri() | Literal() as end):
+            variable = Variable(f"_: {place}")  # as nobody can write it
+            return Triple(variable, path, end), ValuesClause(variable, (subject,))
+    return (element,)
+
+
+def _connected(pattern: Group) -> list[Group]:
+    """The parts of a pattern that share no variable."""
+    parts: list[tuple[set[Variable], list[int]]] = []
+    for place, element in enumerate(pattern.elements):
+        variables, places = set(variables_of(element)), [place]
+        for part in [part for part in parts if part[0] & variables]:
+            parts.remove(part)
+            variables, places = variables | part[0], places + part[1]
+        parts.append((variables, places))
+    return [Group(tuple(pattern.elements[place] for place in sorted(places))) for _, places in parts]
+
+
+def _first_variable(group: Group) -> Variable:
+    """The variable that a pattern is read from: one that triples bind or else, in a UNION, one of all its groups."""
+    triples = [element for element in group.elements if isinstance(element, Triple)]
+    for element in (*triples, *group.elements):
+        groups = element.groups if isinstance(element, Block) else ()
+        for variable in variables_of(element):
+            if all(variable in each.variables for each in groups):
+                return variable
+    raise UserError("in ASK a condition or a block needs a variable that all its groups have")
 
 
 def _too_deep() -> UserError:

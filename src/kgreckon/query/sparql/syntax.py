@@ -69,11 +69,9 @@ _CLAUSES = {
 }
 
 
-_UPDATE = re.compile(
-    r"\s*(?:(?:#[^\n]*\n|PREFIX\s+[^\s:]*:\s*<[^>]*>|BASE\s*<[^>]*>)\s*)*"
-    r"(INSERT|DELETE|LOAD|CLEAR|CREATE|DROP|COPY|MOVE|ADD|WITH)\b",
-    re.IGNORECASE,
-)
+_PROLOGUE = r"\s*(?:(?:#[^\n]*\n|PREFIX\s+[^\s:]*:\s*<[^>]*>|BASE\s*<[^>]*>)\s*)*"
+_UPDATE = re.compile(_PROLOGUE + r"(INSERT|DELETE|LOAD|CLEAR|CREATE|DROP|COPY|MOVE|ADD|WITH)\b", re.IGNORECASE)
+_ASK = re.compile(_PROLOGUE + r"ASK\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -86,8 +84,29 @@ class Select:
     columns: tuple[str, ...]
 
 
+def is_ask(text: str) -> bool:
+    """Whether a text begins as an ASK does."""
+    return _ASK.match(text) is not None
+
+
 def read(text: str, tokens: int = MAX_TOKENS) -> Select:
     """The SELECT that `text` writes, of at most so many words and signs."""
+    reader, query = _query(text, tokens)
+    if not named(query, "SelectQuery"):
+        raise UserError(f"{query.name.removesuffix('Query').upper()} is not supported: write a SELECT")
+    return reader.select(query)
+
+
+def read_ask(text: str, tokens: int = MAX_TOKENS) -> Group:
+    """The pattern of the ASK that `text` writes."""
+    reader, query = _query(text, tokens)
+    if not named(query, "AskQuery"):
+        raise UserError("the query is no ASK")
+    return reader.ask(query)
+
+
+def _query(text: str, tokens: int) -> tuple[_Reader, Any]:
+    """A query as rdflib's tree, and what reads it with its prefixes."""
     if len(text) > MAX_LENGTH:
         raise UserError(f"a SPARQL query may have at most {MAX_LENGTH:,} characters, not {len(text):,}")
     text = _unescaped(text)
@@ -100,9 +119,7 @@ def read(text: str, tokens: int = MAX_TOKENS) -> Select:
         if named(declaration, "Base"):
             raise UserError("BASE is not supported: write the IRIs in full or use PREFIX")
         prefixes[declaration.prefix or ""] = str(declaration.iri)
-    if not named(query, "SelectQuery"):
-        raise UserError(f"{query.name.removesuffix('Query').upper()} is not supported: write a SELECT")
-    return _Reader(prefixes).select(query)
+    return _Reader(prefixes), query
 
 
 def _unescaped(text: str) -> str:
@@ -170,10 +187,21 @@ class _Reader:
         self.triples = 0
         self.expressions = Expressions(self.term)
 
-    def select(self, node: Any) -> Select:
+    def ask(self, node: Any) -> Group:
+        self.check_clauses(node)
+        if node.limitoffset:
+            raise UserError("LIMIT and OFFSET are not supported in ASK")
+        return self.group(node.where)
+
+    @staticmethod
+    def check_clauses(node: Any) -> None:
+        """Refuse what a query may have beside its pattern."""
         for clause, name in _CLAUSES.items():
             if getattr(node, clause):
                 raise UserError(f"{name} is not supported")
+
+    def select(self, node: Any) -> Select:
+        self.check_clauses(node)
         projection = node.projection
         if not projection or projection == "*":
             raise UserError("SELECT * is not supported: name one variable")

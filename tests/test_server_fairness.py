@@ -206,7 +206,7 @@ class TestOneHostileClient:
             service.let_go.set()
             list(asked)
             assert sum(each.startswith(b"HTTP/1.1 200 ") for each in answered) == 6
-        rejected = monitor.metrics.rejected
+        rejected = monitor.counters.rejected
         assert rejected["client_connections"] + rejected["client_waiting"] == 64
         assert rejected["client_connections"] >= 1 and rejected["client_waiting"] >= 1
 

@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 from kgreckon.errors import UserError
 from kgreckon.server import AccessLog, Gate, Limits, Service, application, read_token
 from kgreckon.server.clients import Proxies
+from kgreckon.server.counters import Counters
 from kgreckon.server.headers import SECURITY
-from kgreckon.server.metrics import Metrics
 from kgreckon.server.monitor import Monitor
 from served import IN_JAPAN, NORTH, client_of, no_pause, running
 
@@ -124,7 +124,7 @@ class TestHttp:
                 found = exchange(port, f"{head}{expect}\r\n2\r\n{{}}\r\nnonsense\r\n".encode())
                 assert re.findall(rb"HTTP/1.1 (\d+)", found.replace(b"HTTP/1.1 100", b"")) == [b"400"]
             assert exchange(port, b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").endswith(b"}")
-        assert monitor.metrics.rejected["malformed"] == 2
+        assert monitor.counters.rejected["malformed"] == 2
 
 
 class TestHealthAndMetrics:
@@ -161,10 +161,10 @@ class TestHealthAndMetrics:
         assert found["process_cpu_seconds_total"] > 0 and abs(found["process_start_time_seconds"] - time.time()) < 1e5
 
     def test_a_histogram_adds_up(self):
-        metrics = Metrics()
+        counters = Counters()
         for seconds in (0.001, 0.005, 0.006, 0.3, 99.0):
-            metrics.count("/sparql", 200, seconds)
-        found = samples(metrics.text({}))
+            counters.count("/sparql", 200, seconds)
+        found = samples(counters.text({}))
         name = 'kgreckon_request_duration_seconds_bucket{route="/sparql",le="%s"}'
         assert [found[name % each] for each in ("0.005", "0.01", "0.25", "0.5", "10.0", "+Inf")] == [2, 3, 3, 4, 4, 5]
         assert found['kgreckon_request_duration_seconds_sum{route="/sparql"}'] == pytest.approx(99.312)

@@ -14,7 +14,7 @@ from kgreckon.exact import ask
 from kgreckon.graph import GraphBuilder, KnowledgeGraph
 from kgreckon.graph.ntriples import n_triples
 from kgreckon.query import GENERAL_TYPES, Entity, Follow, NumberSort, Shape, ValueOf, paper, sort_of, specific_shapes
-from kgreckon.query.sparql import iri, name_of, parse, write
+from kgreckon.query.sparql import iri, is_ask, name_of, parse, parse_ask, write
 from reference import Reference
 from strategies import graphs, queries
 from test_exact_sparql import draw
@@ -415,7 +415,8 @@ DOCUMENTED = re.findall(
 
 @pytest.mark.parametrize("text", DOCUMENTED)
 def test_the_examples_of_the_documentation_have_answers(world_graph, text):
-    assert len(ask(world_graph, parse(text, world_graph.vocabulary).query))
+    read = parse_ask(text, world_graph.vocabulary) if is_ask(text) else [parse(text, world_graph.vocabulary).query]
+    assert all(len(ask(world_graph, query)) for query in read)
 
 
 WORDS = [

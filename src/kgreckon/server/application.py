@@ -19,9 +19,9 @@ from kgreckon.errors import UserError
 from kgreckon.query import Pause
 from kgreckon.query.sparql import is_ask
 from kgreckon.server.clients import share_of
+from kgreckon.server.counters import MEDIA_TYPE
 from kgreckon.server.gate import BusyError, ClientGoneError, Gate, TimeLimitError
 from kgreckon.server.headers import CROSS_ORIGIN, SECURITY, AddedHeaders, HostCheck, TokenCheck
-from kgreckon.server.metrics import MEDIA_TYPE
 from kgreckon.server.monitor import Monitor, Monitored
 from kgreckon.server.negotiation import preferred
 from kgreckon.server.page import INDEX, page_files
@@ -51,7 +51,7 @@ def application(
     to pages of any site.
     """
     monitor = monitor or Monitor()
-    rejected = monitor.metrics.rejected
+    rejected = monitor.counters.rejected
 
     def busy(request: Request, error: Exception) -> Response:
         assert isinstance(error, BusyError)
@@ -155,7 +155,7 @@ class _Endpoints:
             "connections": ("Open connections.", self.monitor.connections()),
             "ready": ("Whether all is computed that can be before it is asked for.", self.service.ready),
         }
-        return Response(self.monitor.metrics.text(gauges), media_type=MEDIA_TYPE)
+        return Response(self.monitor.counters.text(gauges), media_type=MEDIA_TYPE)
 
     async def page(self, request: Request) -> Response:
         """A file of the page: the page itself where none is named."""

@@ -1,4 +1,4 @@
-"""What operators see of requests: metrics, and a line for each in the access log."""
+"""What operators see of requests: counters, and a line for each in the access log."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgreckon.server.clients import Proxies
+from kgreckon.server.counters import Counters
 from kgreckon.server.headers import answer_error
-from kgreckon.server.metrics import Metrics
 
 
 class AccessLog(StrEnum):
@@ -38,17 +38,17 @@ class Monitor:
         write: Callable[[str], object] = lambda line: sys.stderr.write(line),
     ) -> None:
         self.log, self.proxies, self.write = log, proxies or Proxies(), write
-        self.metrics = Metrics()
+        self.counters = Counters()
         self.connections: Callable[[], int] = lambda: 0
 
     def answered(self, client: str, method: str, path: str, route: str, status: int, size: int, seconds: float) -> None:
         """Count and log a request."""
-        self.metrics.count(route, status, seconds)
+        self.counters.count(route, status, seconds)
         self._write(client, method, path, status, size, seconds)
 
     def refused(self, client: str, status: int, reason: str, size: int) -> None:
         """Count and log what was refused before it was read: it has no method and no path."""
-        self.metrics.rejected[reason] += 1
+        self.counters.rejected[reason] += 1
         self._write(client, "-", "-", status, size, 0.0)
 
     def _write(self, client: str, method: str, path: str, status: int, size: int, seconds: float) -> None:
@@ -95,7 +95,7 @@ class Monitored:
             await self.application({**scope, "client": (client, port)}, receive, counted)
         except asyncio.CancelledError:  # the server stops, and has waited long enough
             if not status:
-                self.monitor.metrics.rejected["stopping"] += 1
+                self.monitor.counters.rejected["stopping"] += 1
                 await answer_error(counted, 503, "the server is stopping", {"Retry-After": "1"})
         finally:
             route = path if path in self.paths else "/page" if path.startswith("/page/") else "other"

@@ -21,7 +21,7 @@ _Samples = Mapping[str, float]  # by labels as they are written, in braces
 
 
 @dataclass
-class Metrics:
+class Counters:
     """What has happened so far, counted on the event loop alone; no label is taken from a request."""
 
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)  # by route and status

@@ -1,6 +1,7 @@
 """A fourth model is one file and one registration: from training to the page nothing else is written for it."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -32,9 +33,20 @@ def test_it_is_trained_with_settings_of_its_own(run):
     assert "popular" in families() and run.settings.model_dump()["power"] == 0.5
     assert kg.Run.open(run.folder).settings == run.settings
     with pytest.raises(kg.UserError, match="did you mean 'power'"):
-        kg.train(run.header["benchmark"], "popular", out=run.folder / "x", powr=2)
+        kg.train(run.benchmark_place, "popular", out=run.folder / "x", powr=2)
     with pytest.raises(kg.UserError, match="power must be above 0"):
-        kg.train(run.header["benchmark"], "popular", out=run.folder / "x", power=-1)
+        kg.train(run.benchmark_place, "popular", out=run.folder / "x", power=-1)
+
+
+def test_it_moves_with_its_benchmark(run, tmp_path):
+    moved = shutil.copytree(run.folder.parent, tmp_path / "elsewhere")
+    assert str(run.folder.parent) not in (moved / "r" / "run.json").read_text(encoding="utf-8")
+    assert kg.Run.open(moved / "r").benchmark().folder == (moved / "b").resolve()
+    assert kg.load(moved / "r", device="cpu").ask(QUESTION, limit=3)
+    shutil.move(moved / "b", tmp_path / "b")
+    with pytest.raises(kg.UserError, match="if the benchmark has moved, give --benchmark FOLDER"):
+        kg.load(moved / "r", device="cpu")
+    assert kg.load(moved / "r", tmp_path / "b", device="cpu").ask(QUESTION, limit=3)
 
 
 def test_it_is_evaluated(run):
@@ -57,7 +69,7 @@ def test_it_is_asked_and_what_is_proved_comes_first(run):
 
 
 def test_it_is_used_from_the_command_line(run, program, tmp_path):  # noqa: F811
-    benchmark = run.header["benchmark"]
+    benchmark = run.benchmark_place
     assert "power" in program("train", "--help-settings", "popular").out
     assert program("train", benchmark, "--model", "popular", "--set", "power=2", "--out", "r").code == 0
     assert program("evaluate", "r").code == 0

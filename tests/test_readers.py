@@ -600,6 +600,11 @@ class TestRDF:
         facts, labels = file("facts.nt", "<a:a> <a:r> <a:b> .\n"), file("labels.nt", f'<a:a> {LABEL} "Anna" .\n')
         assert labels_of(read(facts, labels)) == labels_of(read(labels, facts)) == {"a:a": "Anna"}
 
+    def test_percent_signs_in_iris_are_decoded_for_people(self, file):
+        graph = read(file("f.nt", "<http://x/S%C3%A3o_Paulo> <http://x/in> <http://x/100%25> .\n"))
+        assert graph.vocabulary.entity_label(graph.vocabulary.entity_id("são paulo")) == "São Paulo"
+        assert graph.vocabulary.entity_label(graph.vocabulary.entity_id("100%")) == "100%"
+
     def test_an_empty_label_is_no_label(self, file):
         path = file("graph.nt", f'<a:a> <a:r> <a:b> .\n<a:a> {LABEL} "" .\n<a:b> {LABEL} "Bea" .\n')
         assert labels_of(read(path)) == {"a:b": "Bea"}

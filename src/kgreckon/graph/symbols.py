@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -70,6 +71,6 @@ class Symbols:
 
 
 def readable(name: str) -> str:
-    """What a person would call a thing with that name: the last part of an IRI or path, underscores as blanks."""
+    """What a person would call a thing with that name: the last part of an IRI, decoded, underscores as blanks."""
     is_path = "://" in name or name.startswith(("/", "urn:"))
-    return (local_name(name) if is_path else name).replace("_", " ")
+    return (unquote(local_name(name)) if is_path else name).replace("_", " ")

@@ -230,7 +230,7 @@ def _check_run(check: Check) -> None:
     except UserError as error:
         check.found("settings", folder / RUN_HEADER, error)
         return
-    if Path(run.header["benchmark"]).is_dir():
+    if run.benchmark_place.is_dir():
         try:
             run.benchmark()
         except UserError as error:

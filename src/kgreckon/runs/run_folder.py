@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +61,7 @@ class Run:
         header = {
             "format": FORMAT,
             "version": VERSION,
-            "benchmark": str(benchmark.folder.resolve()),
+            "benchmark": _path_from(folder, benchmark.folder),
             "benchmark_hash": benchmark_hash(benchmark),
             "benchmark_seed": benchmark.header.get("seed", 0),
             "preset": benchmark.header.get("preset"),
@@ -97,13 +98,17 @@ class Run:
         """The family of the run's model."""
         return family_named(self.settings.family)
 
+    @property
+    def benchmark_place(self) -> Path:
+        """Where the run's benchmark was when it was trained, seen from the run: both can move together."""
+        return Path(os.path.normpath(self.folder.resolve() / self.header["benchmark"]))
+
     def benchmark(self, place: Path | None = None) -> Benchmark:
         """The benchmark that the run was trained on, at its old place or where it is now."""
-        if place is None and not Path(self.header["benchmark"]).exists():
-            raise UserError(
-                f"{self.header['benchmark']}: no such folder; if the benchmark has moved, give --benchmark FOLDER"
-            )
-        benchmark = Benchmark.open(place or self.header["benchmark"])
+        place = place or self.benchmark_place
+        if place == self.benchmark_place and not place.exists():
+            raise UserError(f"{place}: no such folder; if the benchmark has moved, give --benchmark FOLDER")
+        benchmark = Benchmark.open(place)
         if benchmark_hash(benchmark) != self.header["benchmark_hash"]:
             raise UserError(f"{benchmark.folder} is not the benchmark that {self.folder} was trained on")
         return benchmark
@@ -146,6 +151,14 @@ class Run:
             raise UserError(f"{self.folder} has not been validated yet")
         best = max(validations, key=lambda line: float(line["validation_mrr"]))
         return {"step": int(best["step"]), "validation_mrr": float(best["validation_mrr"])}
+
+
+def _path_from(folder: Path, target: Path) -> str:
+    """The path that leads from a folder to a target; on another drive of Windows, the whole path."""
+    try:
+        return Path(os.path.relpath(target.resolve(), folder.resolve())).as_posix()
+    except ValueError:
+        return str(target.resolve())
 
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:

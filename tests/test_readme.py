@@ -97,6 +97,7 @@ class TestPython:
         source = "\n".join(blocks(page, "python"))
         if "runs/reckoner" in source:
             shutil.copytree(reckoner, tmp_path / "runs" / "reckoner")
+            shutil.copytree(reckoner.parent / "benchmark", tmp_path / "runs" / "benchmark")  # moved with the run
         done = subprocess.run([sys.executable, "-"], input=source, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 

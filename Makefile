@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/
 
-.PHONY: demo test setup check format report world clean
+.PHONY: demo test setup check format docs report world clean
 
 demo: setup
 	$(RUN)kgreckon demo
@@ -30,6 +30,11 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 format: setup
 	$(RUN)ruff check --fix .
 	$(RUN)ruff format .
+
+# The documentation as a site, in build/site; broken links are errors.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(RUN)mkdocs build --strict --quiet
+	@echo "the site is in build/site"
 
 # Make docs/results.md and docs/results.html again from results/, without training.
 report: setup

@@ -16,7 +16,7 @@ from kgreckon import __version__
 app = typer.Typer(
     help="Reckon over incomplete knowledge graphs: compute what they prove, infer what they do not state yet.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -56,7 +56,7 @@ def measure_types(place: str, seconds: float) -> None:
         walker = Walker(training, settings.mode)
         for name in GENERAL_TYPES:
             slow = _reference_rate(reference, name, seconds)
-            builder = TypeBuilder(benchmark, Split.TRAIN, name, settings, walker, pool, 1)
+            builder = TypeBuilder(benchmark, Split.TRAIN, name, settings, (walker,), pool, 1)
             builder.wanted = 2000
             sum(len(part) for part in builder.draw())  # compiled before the clock starts
             # A build enumerates one-hop training queries; drawing the last of them takes any sampler long.
@@ -171,7 +171,7 @@ def measure_growth(sizes: list[int], workers: int) -> None:
             queries = answers = 0
             seconds = 0.0
             for name in settings.types:
-                builder = TypeBuilder(benchmark, Split.TRAIN, name, settings, walker, pool, workers)
+                builder = TypeBuilder(benchmark, Split.TRAIN, name, settings, (walker,), pool, workers)
                 next(iter(builder.draw()))  # compiled, and the graph's rows made, before the clock starts
                 start = perf_counter()
                 for part in builder.draw():

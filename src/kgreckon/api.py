@@ -32,6 +32,7 @@ def build(
     queries: int | None = None,
     comparisons: str | None = None,
     known_anchors: bool | None = None,
+    balance: str | None = None,
     seed: int = 0,
     workers: int | None = None,
     progress: BuildProgress | None = None,
@@ -42,7 +43,8 @@ def build(
     `dataset` makes it as the paper's numbers were made (fb15k, db15k or yago15k); `types` are names of query types
     (`1p`, `2i`) or `name=shape`; `queries` is the number of training queries of each type; `comparisons` are sampled
     (released for a dataset) or computed; with `known_anchors` (but for a dataset) validation and testing queries name
-    only what the training graph holds.
+    only what the training graph holds. With `balance="missing"` these are in equal shares by how many facts the
+    cheapest proofs of their answers lack; graphs and training queries stay the same.
     """
     if isinstance(graph, Mapping):
         graph, _ = read_split(graph)
@@ -50,5 +52,7 @@ def build(
         paper = None if dataset is None else paper_dataset(dataset)
         graph = open_graph(graph, paper.top_attributes if paper and is_mmkg_folder(Path(graph)) else None)
     whole = graph.graph if isinstance(graph, SplitGraph) else graph
-    settings = BuildSettings.choose(whole, parse_types(types), queries, comparisons, seed, dataset, known_anchors)
+    settings = BuildSettings.choose(
+        whole, parse_types(types), queries, comparisons, seed, dataset, known_anchors, balance
+    )
     return build_benchmark(graph, Path(out), settings, workers, progress)

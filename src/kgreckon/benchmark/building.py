@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,10 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from kgreckon.benchmark import format as on_disk
+from kgreckon.benchmark.balancing import Balance, by_missing, equal_shares, walkers_along_missing_facts
 from kgreckon.benchmark.datasets import Counts, paper_dataset, scaled_counts
 from kgreckon.benchmark.format import Benchmark
+from kgreckon.benchmark.hardness import ProofSearch
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
 from kgreckon.benchmark.sampling import Draws, Seen, Walker, all_one_hop_queries
 from kgreckon.benchmark.splits import Split, SplitGraph, entities_in, random_split, values_in
@@ -51,6 +53,7 @@ class BuildSettings:
     seed: int = 0
     dataset: str | None = None
     known_anchors: bool = True  # whether validation and testing queries name only what the training graph holds
+    balance: Balance | None = None  # of validation and testing queries
 
     @staticmethod
     def choose(
@@ -61,6 +64,7 @@ class BuildSettings:
         seed: int = 0,
         dataset: str | None = None,
         known_anchors: bool | None = None,
+        balance: Balance | str | None = None,
     ) -> BuildSettings:
         """The settings for a graph: counts that scale with it, or a paper's dataset's.
 
@@ -94,7 +98,8 @@ class BuildSettings:
                     counts[split].update(
                         (name, by_type[name]) for name in types if types[name] == GENERAL_TYPES.get(name)
                     )
-        return BuildSettings(types, counts, mode, seed, dataset, known_anchors)
+        balance = None if balance is None else Balance.of(balance)
+        return BuildSettings(types, counts, mode, seed, dataset, known_anchors, balance)
 
     def as_json(self) -> dict[str, Any]:
         """The settings as a benchmark's header holds them."""
@@ -105,6 +110,7 @@ class BuildSettings:
             "known_anchors": self.known_anchors,
             "seed": self.seed,
             "preset": self.dataset,
+            **({} if self.balance is None else {"balance": self.balance.value}),
         }
 
 
@@ -147,10 +153,12 @@ def build_split(
     missing = [name for name in settings.types if not benchmark.is_complete(split, name)]
     if missing:
         workers = workers or os.cpu_count() or 1
-        walker = Walker(benchmark.graphs.at(split), settings.mode)
+        walkers: Sequence[Walker] = (Walker(benchmark.graphs.at(split), settings.mode),)
+        if settings.balance is not None and split is not Split.TRAIN:
+            walkers = walkers_along_missing_facts(benchmark.graphs, split, settings.mode)
         with ThreadPoolExecutor(workers) as pool:
             for name in missing:
-                TypeBuilder(benchmark, split, name, settings, walker, pool, workers).run(progress)
+                TypeBuilder(benchmark, split, name, settings, walkers, pool, workers).run(progress)
 
 
 def begin(graph: KnowledgeGraph | SplitGraph, folder: Path, settings: BuildSettings) -> Benchmark:
@@ -168,7 +176,7 @@ def begin(graph: KnowledgeGraph | SplitGraph, folder: Path, settings: BuildSetti
                 f"{folder} holds a benchmark of an older version, which sampled queries by another rule: it can be "
                 "used as it is, but not continued; choose another folder"
             )
-        for key, value in header.items():
+        for key, value in {"balance": None, **header}.items():
             if benchmark.header.get(key) != value:
                 what = "another graph" if key in ("graph", "splits") else f"other settings ({key})"
                 raise UserError(f"{folder} holds a benchmark of {what}: choose another folder, or the same settings")
@@ -196,6 +204,7 @@ class _Found:
     ids: np.ndarray
     easy: Ragged
     hard: Ragged
+    missing: int = 0  # in a balanced benchmark: how many facts and values the proofs of the hard answers lack
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -203,7 +212,16 @@ class _Found:
     def first(self, limit: int) -> _Found:
         """Those among the first `limit` draws."""
         kept = self.order < limit
-        return _Found(self.shape, self.order[kept], self.ids[kept], take(self.easy, kept), take(self.hard, kept))
+        easy, hard = take(self.easy, kept), take(self.hard, kept)
+        return replace(self, order=self.order[kept], ids=self.ids[kept], easy=easy, hard=hard)
+
+    def by_missing(self, proofs: ProofSearch) -> list[_Found]:
+        """The same queries for each number of facts and values that the proofs of their hard answers lack."""
+        hardness = proofs.hardness(Batch(self.shape, self.ids), self.hard)
+        return [
+            _Found(self.shape, self.order[asked], self.ids[asked], easy, hard, missing)
+            for missing, asked, easy, hard in by_missing(self.easy, self.hard, hardness)
+        ]
 
 
 class TypeBuilder:
@@ -215,7 +233,7 @@ class TypeBuilder:
         split: Split,
         name: str,
         settings: BuildSettings,
-        walker: Walker,
+        walkers: Sequence[Walker],
         pool: ThreadPoolExecutor,
         workers: int,
     ) -> None:
@@ -223,10 +241,12 @@ class TypeBuilder:
         self.folder = benchmark.folder / split.label / name
         self.split, self.name, self.shape = split, name, settings.types[name]
         self.mode, self.known_anchors = settings.mode, settings.known_anchors
-        self.walker, self.pool, self.workers = walker, pool, workers
+        self.walkers, self.pool, self.workers = walkers, pool, workers
         self.enumerated = split is Split.TRAIN and self.shape == ONE_HOP
         self.wanted = settings.counts[split][name]
         self.seed = settings.seed
+        balanced = settings.balance is not None and split is not Split.TRAIN
+        self.proofs = ProofSearch(self.graphs, split, self.mode) if balanced else None
         training = self.graphs.at(Split.TRAIN)
         self.entities_known, self.values_known = entities_in(training), values_in(training)
 
@@ -269,19 +289,22 @@ class TypeBuilder:
         blocks = self._blocks(program)
         running: deque[Future[list[_Found]]] = deque()
         recent: deque[int] = deque(maxlen=PATIENCE)
+        left = {0: self.wanted} if self.proofs is None else equal_shares(self.shape, self.wanted)
         total = 0
         try:
-            while total < self.wanted:
+            while any(left.values()):
                 while len(running) <= self.workers:  # one block more than there are workers, so that none waits
                     running.append(self.pool.submit(self._answer_block, program, next(blocks)))
-                parts = running.popleft().result()
-                count = sum(map(len, parts))
-                if total + count > self.wanted:
-                    parts = _cut(parts, self.wanted - total)
-                    count = self.wanted - total
+                answered = running.popleft().result()
+                count = 0
+                for missing in left:
+                    parts = _cut([part for part in answered if part.missing == missing], left[missing])
+                    yield from parts
+                    own = sum(map(len, parts))
+                    left[missing] -= own
+                    count += own
                 total += count
                 recent.append(count)
-                yield from parts
                 advance(total)
                 if len(recent) == PATIENCE and sum(recent) < PATIENCE:
                     return  # two million attempts gave fewer than 64 new queries: there are no more worth waiting for
@@ -300,7 +323,8 @@ class TypeBuilder:
         try:
             while True:
                 while len(walks) <= self.workers:
-                    walks.append(self.pool.submit(self.walker.draw, program, seed, attempt, ATTEMPTS))
+                    walker = self.walkers[attempt // ATTEMPTS % len(self.walkers)]
+                    walks.append(self.pool.submit(walker.draw, program, seed, attempt, ATTEMPTS))
                     attempt += ATTEMPTS
                 drawn = seen.new(walks.popleft().result())
                 yield drawn[self._anchors_known(program, drawn)]
@@ -330,7 +354,7 @@ class TypeBuilder:
             shape = program.specific_shape(drawn.kinds[places[0]].tolist())
             part = self._answered(shape, drawn.ids[places], places)
             if len(part):
-                found.append(part)
+                found += [part] if self.proofs is None else part.by_missing(self.proofs)
         return found
 
     def _answered(self, shape: Shape, ids: np.ndarray, order: np.ndarray) -> _Found:
@@ -368,6 +392,8 @@ def take(answers: Ragged, kept: np.ndarray) -> Ragged:
 
 def _cut(parts: list[_Found], count: int) -> list[_Found]:
     """The first `count` queries in the order in which they were drawn."""
+    if sum(map(len, parts)) <= count:
+        return parts
     order = np.sort(np.concatenate([part.order for part in parts]))
     limit = int(order[count]) if count < len(order) else int(order[-1]) + 1
     cut = [part.first(limit) for part in parts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from kgreckon.benchmark.datasets import PAPER_DATASETS
 from kgreckon.benchmark.format import Benchmark
+from kgreckon.benchmark.hardness import Hardness, ProofSearch
 from kgreckon.benchmark.splits import Split, entities_in, values_in
 from kgreckon.graph import KnowledgeGraph
 
@@ -55,6 +57,8 @@ class QueryCounts:
     specific: dict[str, int]
     hard_answers: dict[str, float]  # mean and quantiles of how many hard answers a query has
     easy_answers: dict[str, float]
+    missing: dict[int, float]  # shares of hard answers by how many facts and values their cheapest proofs lack
+    missing_of_queries: dict[int, float]  # shares of queries by that number, of the hard answer that lacks the fewest
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ class BenchmarkStatistics:
     dataset: str | None
     mode: str
     seed: int
+    balance: str | None  # by what the validation and testing queries are in equal shares
     graphs: tuple[GraphCounts, ...]
     value_types: tuple[ValueType, ...]  # of the testing graph, the commonest first
     queries: tuple[QueryCounts, ...]
@@ -81,15 +86,17 @@ def benchmark_statistics(benchmark: Benchmark) -> BenchmarkStatistics:
     )
     queries = []
     for split in Split:
+        proofs = None if split is Split.TRAIN else ProofSearch(benchmark.graphs, split, benchmark.mode)
         for name in benchmark.types:
             if benchmark.is_complete(split, name):
                 paper = dataset.queries[split].get(name) if dataset else None
-                queries.append(_query_counts(benchmark, split, name, paper))
+                queries.append(_query_counts(benchmark, split, name, paper, proofs))
     header = benchmark.header
     return BenchmarkStatistics(
         header.get("preset"),
         header["numbers"],
         int(header["seed"]),
+        header.get("balance"),
         graphs,
         value_types(benchmark.graph),
         tuple(queries),
@@ -124,10 +131,14 @@ def graph_counts(graph: KnowledgeGraph, split: Split, paper: dict[str, int] | No
     )
 
 
-def _query_counts(benchmark: Benchmark, split: Split, name: str, paper: int | None) -> QueryCounts:
+def _query_counts(
+    benchmark: Benchmark, split: Split, name: str, paper: int | None, proofs: ProofSearch | None
+) -> QueryCounts:
     summary = benchmark.summary(split, name)
     specific: dict[str, int] = {}
     number_targets = touching = 0
+    hardness: list[Hardness] = []
+    easiest = [np.zeros(0, dtype=np.int8)]
     easy, hard = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for queries in benchmark.query_sets(split, name):
         specific[queries.shape.text] = len(queries)
@@ -135,6 +146,10 @@ def _query_counts(benchmark: Benchmark, split: Split, name: str, paper: int | No
         touching += len(queries) * queries.shape.touches_numbers
         easy.append(queries.easy.counts)
         hard.append(queries.hard.counts)
+        if proofs is not None:
+            hardness.append(proofs.hardness(queries.batch, queries.hard, os.cpu_count() or 1))
+            if len(queries):
+                easiest.append(np.minimum.reduceat(hardness[-1].missing, queries.hard.offsets[:-1]))
     found = sum(specific.values())
     return QueryCounts(
         split=split.label,
@@ -148,7 +163,15 @@ def _query_counts(benchmark: Benchmark, split: Split, name: str, paper: int | No
         specific=specific,
         hard_answers=_distribution(np.concatenate(hard)),
         easy_answers=_distribution(np.concatenate(easy)),
+        missing=_shares(Hardness.concatenate(hardness).missing),
+        missing_of_queries=_shares(np.concatenate(easiest)),
     )
+
+
+def _shares(counts: np.ndarray) -> dict[int, float]:
+    """The share of each number among some."""
+    numbers, found = np.unique(counts, return_counts=True)
+    return dict(zip(numbers.tolist(), (found / max(1, len(counts))).tolist(), strict=True))
 
 
 def _distribution(counts: np.ndarray) -> dict[str, float]:

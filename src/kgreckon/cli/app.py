@@ -37,6 +37,12 @@ class ComparisonsOption(StrEnum):
     RELEASED = "released"
 
 
+class BalanceOption(StrEnum):
+    """By what validation and testing queries are in equal shares."""
+
+    MISSING = "missing"
+
+
 def print_json(data: Any) -> None:
     """A result as JSON, for `--json`."""
     json.dump(data, sys.stdout, ensure_ascii=not _writes_utf8(), indent=2)

@@ -22,7 +22,8 @@ def print_benchmark_statistics(statistics: BenchmarkStatistics, name: str, out: 
     """The paper's two tables for a benchmark, beside the paper's own numbers, and what its queries are like."""
     has_numbers = any(graph.attribute_edges for graph in statistics.graphs)
     kind = f"{statistics.mode} numerical relations, seed {statistics.seed}" if has_numbers else "no numbers"
-    out.print(Text(f"{name}: {kind}"), soft_wrap=True)
+    balanced = f", balanced by {statistics.balance} facts" if statistics.balance else ""
+    out.print(Text(f"{name}: {kind}{balanced}"), soft_wrap=True)
     columns = ("nodes", "relations", "attributes", "relation_edges", "attribute_edges", "numerical_edges", "edges")
     rows: list[Sequence[object]] = []
     for graph in statistics.graphs:
@@ -35,7 +36,25 @@ def print_benchmark_statistics(statistics: BenchmarkStatistics, name: str, out: 
     print_table(out, "Value types of the test graph", ("unit", "attribute facts", "share", "distinct values"), types)
     _print_query_counts(statistics, out)
     _print_answer_counts(statistics, out)
+    _print_missing(statistics, out)
     _print_specific_types(statistics, out)
+
+
+def _print_missing(statistics: BenchmarkStatistics, out: Console) -> None:
+    """How hard the hard answers are."""
+    numbers = sorted({number for each in statistics.queries for number in each.missing})
+    rows = [
+        (f"{each.split} {each.type}", kind, *(f"{shares.get(number, 0):.1%}" for number in numbers))
+        for each in statistics.queries
+        for kind, shares in (("hard answers", each.missing), ("queries", each.missing_of_queries))
+        if shares
+    ]
+    if rows:
+        title = (
+            "Hard answers by how many facts and values their cheapest proofs lack in the training graph, and queries "
+            "by their easiest hard answer"
+        )
+        print_table(out, title, ("graph", "share of", *map(str, numbers)), rows)
 
 
 def _print_query_counts(statistics: BenchmarkStatistics, out: Console) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, BenchmarkPlace, ComparisonsOption, GraphPlace, app, print_json
+from kgreckon.cli.app import AsJson, BalanceOption, BenchmarkPlace, ComparisonsOption, GraphPlace, app, print_json
 from kgreckon.errors import UserError
 
 if TYPE_CHECKING:
@@ -56,6 +56,13 @@ def build(
         list[str] | None,
         typer.Option(help="Names of types (1p,2i,pi), or one of your own: 3p='(p,(p,(p,(e))))'. May be repeated."),
     ] = None,
+    balance: Annotated[
+        BalanceOption | None,
+        typer.Option(
+            help="Validation and test queries in equal shares by how many facts the cheapest proofs of their answers "
+            "lack in the training graph. Graphs and training queries stay the same.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same bytes.")] = 0,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Threads; as many as there are cores unless given.")
@@ -91,6 +98,7 @@ def build(
                 queries=queries,
                 comparisons=None if comparisons is None else comparisons.value,
                 known_anchors=known_anchors,
+                balance=None if balance is None else balance.value,
                 seed=seed,
                 workers=workers,
                 progress=progress,

@@ -20,7 +20,7 @@ from kgreckon.reproduce import Plan, ReproductionProgress
 from kgreckon.runs.comparing import Row
 
 if TYPE_CHECKING:
-    from kgreckon.evaluation import EvaluationResult
+    from kgreckon.evaluation import EvaluationResult, TargetTable
 
 
 class TrainingBar(TrainingProgress):
@@ -133,11 +133,33 @@ def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Consol
         means = ("types_without_negation", "types_with_negation")
         rows += [row(f"mean of {name.replace('_', ' ')}", part[name]) for name in means if part[name]]
         print_table(out, f"{title}: {result['split']} split, percent", ("queries of", *names), rows)
+    _print_hardness(evaluation.entity_targets, "entities", out)
+    _print_hardness(evaluation.number_targets, "numbers", out)
     errors = result["number_targets"]["absolute_error_of_the_best_value"]
     if errors:
         cells = [(unit, each["queries"], float(each["median"]), float(each["mean"])) for unit, each in errors.items()]
         print_table(out, "Absolute error of the best value", ("unit", "queries", "median", "mean"), cells)
     out.print(f"{result['queries']:,} queries in {result['seconds']:.1f} s", style="dim")
+
+
+def _print_hardness(table: TargetTable, sort: str, out: Console) -> None:
+    """The MRR of hard answers by what their cheapest proofs lack in the training graph, of all types and of each."""
+    if table.by_hardness is None:
+        return
+    by_type = table.by_hardness.by_type
+    rows: list[list[object]] = []
+    for row in table.by_hardness.by_missing:
+        cells = [next((own.mrr for own in by_type[name] if own.missing == row.missing), None) for name in by_type]
+        mrrs = [f"{mrr:.2f}" if mrr is not None else "-" for mrr in (row.mrr, *cells)]
+        rows.append([row.missing, row.queries, row.answers, *mrrs])
+    columns = ("facts and values missing", "queries", "hard answers", "MRR", *by_type)
+    print_table(out, f"Hard answers that are {sort}, by what their cheapest proofs lack", columns, rows)
+    kinds = [
+        [row.facts, row.values, row.queries, row.answers, f"{row.mrr:.2f}"]
+        for row in table.by_hardness.by_facts_and_values
+    ]
+    names = ("facts missing", "values missing", "queries", "hard answers", "MRR")
+    print_table(out, f"The same, facts and values apart: {sort}", names, kinds)
 
 
 def print_settings(settings: type[Settings], model: str, out: Console) -> None:

@@ -85,7 +85,10 @@ def train(
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     split: Annotated[str, typer.Option(help="valid or test.")] = "test",
-    benchmark: MovedBenchmark = None,
+    benchmark: Annotated[
+        Path | None,
+        typer.Option(help="Where the run's benchmark is, if it moved, or the balanced one (build --balance)."),
+    ] = None,
     queries: Annotated[int, typer.Option(min=0, help="Queries of each type; 0 for all.")] = 0,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
     optimistic: Annotated[bool, typer.Option(help="Show optimistic ranks beside the realistic ones.")] = False,

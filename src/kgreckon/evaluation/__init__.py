@@ -1,7 +1,8 @@
 """Evaluation: ranks as pure functions, the metrics made of them, and the tables of a whole split."""
 
+from kgreckon.evaluation.by_hardness import HardAnswers, HardnessRow
 from kgreckon.evaluation.evaluating import EvaluationQueries, RankedQueries, evaluate_scores
-from kgreckon.evaluation.evaluation_result import EvaluationResult, TargetTable
+from kgreckon.evaluation.evaluation_result import EvaluationResult, HardnessTable, TargetTable
 from kgreckon.evaluation.metrics import Metrics, QueryScores, summarise
 from kgreckon.evaluation.ranking import AnswerPairs, Ranks, filtered_ranks
 from kgreckon.evaluation.results import Evaluation, ShapeResult
@@ -11,6 +12,9 @@ __all__ = [
     "Evaluation",
     "EvaluationQueries",
     "EvaluationResult",
+    "HardAnswers",
+    "HardnessRow",
+    "HardnessTable",
     "Metrics",
     "QueryScores",
     "RankedQueries",

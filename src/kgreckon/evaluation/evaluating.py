@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +13,9 @@ import torch
 from torch import Tensor
 
 from kgreckon.benchmark import Benchmark, QuerySet, Split
+from kgreckon.benchmark.hardness import Hardness, ProofSearch
 from kgreckon.errors import UserError
+from kgreckon.evaluation.by_hardness import HardAnswers
 from kgreckon.evaluation.metrics import QueryScores
 from kgreckon.evaluation.ranking import AnswerPairs, filtered_ranks
 from kgreckon.evaluation.results import Evaluation, ShapeResult
@@ -31,14 +34,19 @@ class RankedQueries:
     ids: Tensor  # (queries, width) int32
     offsets: tuple[np.ndarray, np.ndarray]  # (queries + 1,) int64 each
     items: tuple[Tensor, Tensor]  # (all answers,) int32 each
+    hardness: Hardness | None = None  # of the hard answers, where it is asked for
 
     @staticmethod
-    def load(name: str, queries: QuerySet, device: torch.device) -> RankedQueries:
-        """Move queries and answers to the device."""
+    def load(
+        name: str, queries: QuerySet, device: torch.device, proofs: ProofSearch | None = None, workers: int = 1
+    ) -> RankedQueries:
+        """Move queries and answers to the device; how hard these are is counted where `proofs` are looked for."""
         answers = (queries.easy, queries.hard)
         easy, hard = (torch.from_numpy(np.array(each.items)).to(device) for each in answers)
         ids = torch.from_numpy(np.array(queries.batch.ids)).to(device)
-        return RankedQueries(name, queries.shape, ids, (queries.easy.offsets, queries.hard.offsets), (easy, hard))
+        hardness = None if proofs is None else proofs.hardness(queries.batch, queries.hard, workers)
+        offsets = queries.easy.offsets, queries.hard.offsets
+        return RankedQueries(name, queries.shape, ids, offsets, (easy, hard), hardness)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -65,14 +73,21 @@ class EvaluationQueries:
 
     @staticmethod
     def load(
-        benchmark: Benchmark, split: Split, device: torch.device, queries_per_type: int = 0, seed: int = 0
+        benchmark: Benchmark,
+        split: Split,
+        device: torch.device,
+        queries_per_type: int = 0,
+        seed: int = 0,
+        with_hardness: bool = False,
     ) -> EvaluationQueries:
-        """All queries of a split, or a random choice of so many of each type."""
+        """All queries of a split, or a random choice of so many of each type; how hard they are if that is wanted."""
         sets = []
+        proofs = ProofSearch(benchmark.graphs, split, benchmark.mode) if with_hardness else None
+        workers = os.cpu_count() or 1
         for name in benchmark.types:
             own = [queries for queries in benchmark.query_sets(split, name) if len(queries)]
             chosen = _choice(own, queries_per_type, seed)
-            sets += [RankedQueries.load(name, queries, device) for queries in chosen if len(queries)]
+            sets += [RankedQueries.load(name, queries, device, proofs, workers) for queries in chosen if len(queries)]
         table = benchmark.graph.values
         numbers = torch.from_numpy(np.array(table.numbers)).to(device)
         units = torch.from_numpy(table.unit_ids.astype(np.int64)).to(device)
@@ -110,7 +125,7 @@ def evaluate_scores(
     results = []
     broken = torch.zeros((), dtype=torch.bool, device=queries.numbers.device)
     for own in queries.sets:
-        parts, among_values, errors, counts = [], [], [], []
+        parts, among_values, errors, counts, ranks = [], [], [], [], []
         candidates = len(queries.numbers) if own.shape.denotes_numbers else queries.num_entities
         for first in range(0, len(own), at_once):
             last = min(first + at_once, len(own))
@@ -120,15 +135,23 @@ def evaluate_scores(
             if scores.shape[1] > candidates:
                 among_values.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
                 scores = scores[:, :candidates]
-            parts.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
+            found = filtered_ranks(scores, easy, hard)
+            parts.append(QueryScores.from_ranks(found))
+            if own.hardness is not None:
+                ranks.append(found.realistic)
             counts.append(easy.counts + hard.counts)
             if own.shape.denotes_numbers:
                 errors.append(_value_errors(scores, easy, hard, queries))
             advance(last - first, len(queries))
         units, distances = (torch.cat(column) for column in zip(*errors, strict=True)) if errors else (None, None)
-        found = QueryScores.concatenate(parts)
         others = QueryScores.concatenate(among_values) if among_values else None
-        results.append(ShapeResult(own.type, own.shape, found, torch.cat(counts), units, distances, others))
+        hard_answers = None
+        if own.hardness is not None:
+            hard_answers = HardAnswers(np.diff(own.offsets[1]), own.hardness, torch.cat(ranks))
+        everything = QueryScores.concatenate(parts)
+        results.append(
+            ShapeResult(own.type, own.shape, everything, torch.cat(counts), units, distances, others, hard_answers)
+        )
     if broken:
         raise UserError("the model's scores are not numbers: its training went astray; lower the learning rate")
     on_host = tuple(result.cpu() for result in results)

@@ -7,10 +7,30 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kgreckon.errors import UserError
+from kgreckon.evaluation.by_hardness import HardnessRow
 from kgreckon.evaluation.metrics import Metrics
 
 if TYPE_CHECKING:
     import pandas
+
+
+@dataclass(frozen=True)
+class HardnessTable:
+    """The MRR of hard answers by how many facts and values their cheapest proofs lack in the training graph."""
+
+    by_missing: list[HardnessRow]
+    by_facts_and_values: list[HardnessRow]
+    by_type: dict[str, list[HardnessRow]]  # by both together
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> HardnessTable:
+        """The table that `dataclasses.asdict` wrote."""
+
+        def rows(found: list[Mapping[str, Any]]) -> list[HardnessRow]:
+            return [HardnessRow(**row) for row in found]
+
+        by_type = {name: rows(found) for name, found in data["by_type"].items()}
+        return HardnessTable(rows(data["by_missing"]), rows(data["by_facts_and_values"]), by_type)
 
 
 @dataclass(frozen=True)
@@ -24,6 +44,7 @@ class TargetTable:
     by_specific_type: dict[str, Metrics]
     types_without_negation: Metrics | None = None  # the mean over types, as the literature has it
     types_with_negation: Metrics | None = None
+    by_hardness: HardnessTable | None = None  # None where there are no queries, or the evaluation is an older one
 
     def rows(self) -> Iterator[tuple[str, Metrics]]:
         """Every line of the table that has queries: overall, by type, by specific type."""
@@ -53,6 +74,7 @@ class TargetTable:
             {name: Metrics(**found) for name, found in data["by_specific_type"].items()},
             metrics(data.get("types_without_negation")),
             metrics(data.get("types_with_negation")),
+            HardnessTable.from_json(data["by_hardness"]) if data.get("by_hardness") else None,
         )
 
 

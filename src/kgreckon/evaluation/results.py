@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from kgreckon.benchmark import Split
+from kgreckon.evaluation.by_hardness import HardAnswers, by_facts_and_values, by_missing
 from kgreckon.evaluation.metrics import Metrics, QueryScores, mean_of, summarise
 from kgreckon.query import Shape
 
@@ -27,12 +28,15 @@ class ShapeResult:
     units: Tensor | None = None  # for number targets: the unit asked for
     errors: Tensor | None = None  # for number targets: how far the best value is from the nearest hard answer
     among_values: QueryScores | None = None  # of entities ranked among entities and values, as released baselines are
+    hard_answers: HardAnswers | None = None  # where it was asked for how hard they are
 
     def cpu(self) -> ShapeResult:
         """The same on the host."""
         units, errors = (None if column is None else column.cpu() for column in (self.units, self.errors))
         among_values = None if self.among_values is None else self.among_values.cpu()
-        return ShapeResult(self.type, self.shape, self.scores.cpu(), self.answers.cpu(), units, errors, among_values)
+        hard = None if self.hard_answers is None else self.hard_answers.cpu()
+        own = self.scores.cpu(), self.answers.cpu()
+        return ShapeResult(self.type, self.shape, *own, units, errors, among_values, hard)
 
 
 @dataclass(frozen=True)
@@ -104,13 +108,35 @@ class Evaluation:
                 for result in self.results
                 if result.shape.denotes_numbers == of_numbers
             },
+            "by_hardness": self._by_hardness(of_numbers),
+        }
+
+    def _by_hardness(self, of_numbers: bool) -> dict[str, Any] | None:
+        """The MRR by what the cheapest proofs lack, of all types and of each; None where nobody asked for it."""
+        chosen = [
+            (result.type, result.hard_answers)
+            for result in self.results
+            if result.hard_answers is not None and result.shape.denotes_numbers == of_numbers
+        ]
+        if not chosen:
+            return None
+        everything = [own for _, own in chosen]
+        return {
+            "by_missing": [row.as_json() for row in by_missing(everything)],
+            "by_facts_and_values": [row.as_json() for row in by_facts_and_values(everything)],
+            "by_type": {
+                name: [row.as_json() for row in by_missing([own for kind, own in chosen if kind == name])]
+                for name in dict.fromkeys(kind for kind, _ in chosen)
+            },
         }
 
     def _among_values(self) -> dict[str, Any] | None:
         """The metrics of the queries for entities, ranked among entities and values, of a model that does so."""
         if all(result.among_values is None for result in self.results):
             return None
-        ranked = (replace(result, scores=result.among_values or result.scores) for result in self.results)
+        ranked = (
+            replace(result, scores=result.among_values or result.scores, hard_answers=None) for result in self.results
+        )
         return replace(self, results=tuple(ranked))._table(False)
 
     def _by_answers(self) -> list[dict[str, float]]:

@@ -48,6 +48,21 @@ def equal_within(x: float, z: float, tolerance: float) -> bool:
 
 
 @compiled
+def holds(x: float, y: float, order: int, factor: float, addend: float, tolerance: float) -> bool:
+    """Whether x stands in a comparison to y, as `Comparison.holds` has it."""
+    z = factor * y + addend
+    if order == _LESS:
+        return x < z
+    if order == _GREATER:
+        return x > z
+    if order == _AT_MOST:
+        return x <= z
+    if order == _AT_LEAST:
+        return x >= z
+    return equal_within(x, z, tolerance) == (order == _EQUAL)
+
+
+@compiled
 def _equal_range(numbers: np.ndarray, low: int, high: int, z: float, tolerance: float) -> tuple[int, int]:
     """The rows equal to `z`: the predicate itself is bisected on either side of z, so that rounding cannot disagree."""
     middle = _first_above(numbers, low, high, z, True)

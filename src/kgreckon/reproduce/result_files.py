@@ -10,8 +10,10 @@ from typing import Any
 from kgreckon.errors import UserError
 from kgreckon.files import read_json, replacing
 from kgreckon.runs import Run, is_run_folder
+from kgreckon.runs.evaluate import BALANCED
 
 TESTED = "test_metrics.json"
+TESTED_BALANCED = f"test_metrics{BALANCED}.json"
 _DECIMALS = 8  # metrics are percentages; fewer would change a last digit of the report
 
 
@@ -23,7 +25,7 @@ def result_of(folder: Path) -> dict[str, Any]:
     records = run.files.records()
     trained = [line for line in records if "trained_seconds" in line]
     last = trained[-1] if trained else {"device": "unknown", "torch": "unknown"}
-    calibration = folder / "calibration.json"
+    calibration, balanced = folder / "calibration.json", folder / TESTED_BALANCED
     return {
         "benchmark": run.header["preset"],
         "benchmark_seed": run.header.get("benchmark_seed", 0),
@@ -34,6 +36,7 @@ def result_of(folder: Path) -> dict[str, Any]:
         "records": validation_curve(records),
         **({"calibration": read_json(calibration)} if calibration.is_file() else {}),
         **reported_metrics(read_json(folder / TESTED)),
+        **({"balanced": reported_metrics(read_json(folder / TESTED_BALANCED))} if balanced.is_file() else {}),
     }
 
 
@@ -57,6 +60,7 @@ def reported_metrics(tested: dict[str, Any]) -> dict[str, Any]:
         **({"entity_targets_among_values": _of_entities(among_values)} if among_values else {}),
         "number_targets": {
             "all": _rounded(numbers["all"]),
+            **_hardness(numbers),
             "by_unit": _mrr_and_queries(numbers["by_unit"]),
             "absolute_error_of_the_best_value": {
                 unit: {"queries": row["queries"], "median": row["median"]}
@@ -70,11 +74,24 @@ def _of_entities(table: dict[str, Any]) -> dict[str, Any]:
     return {
         **{part: _rounded(table[part]) for part in ("all", "touching_numbers", "without_numbers")},
         **{part: _mrr_and_queries(table[part]) for part in ("by_type", "by_specific_type")},
+        **_hardness(table),
     }
 
 
+def _hardness(table: dict[str, Any]) -> dict[str, Any]:
+    """The MRR by what the cheapest proofs lack; older evaluations do not have it."""
+    found = table.get("by_hardness")
+    if not found:
+        return {}
+    by_type = {name: [_rounded(row) for row in rows] for name, rows in found["by_type"].items()}
+    rows = {part: [_rounded(row) for row in found[part]] for part in ("by_missing", "by_facts_and_values")}
+    return {"by_hardness": {**rows, "by_type": by_type}}
+
+
 def _rounded(row: dict[str, Any] | None) -> dict[str, Any] | None:
-    return None if row is None else {key: round(value, _DECIMALS) for key, value in row.items()}
+    if row is None:
+        return None
+    return {key: round(value, _DECIMALS) for key, value in row.items() if value is not None}
 
 
 def _mrr_and_queries(table: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from kgreckon.files import listing, replacing, write_json, writing
 from kgreckon.models.devices import device_for, float32_products
 from kgreckon.runs.run_folder import Run
 
+BALANCED = "_balanced"  # in the names of the results on a balanced benchmark
+
 
 def evaluate(
     run: Run | str | Path,
@@ -29,14 +31,15 @@ def evaluate(
         raise UserError("queries_per_type must not be negative")
     with writing(run.folder):
         where = device_for(device)
-        queries = EvaluationQueries.load(run.benchmark(benchmark), split, where, queries_per_type)
+        opened = run.benchmark(benchmark)
+        queries = EvaluationQueries.load(opened, split, where, queries_per_type, with_hardness=True)
         with float32_products("high" if where.type == "cuda" else "highest"):
             model = run.load(benchmark, device)
             evaluation = evaluate_scores(model.scores_as_released, queries, advance, model.queries_at_once)
         result = EvaluationResult.from_json(
             evaluation.as_json() | {"queries_per_type": queries_per_type or None, "device": where.type}
         )
-        table = run.folder / f"{split.label}_metrics.csv"
+        table = run.folder / f"{split.label}_metrics{BALANCED if 'balance' in opened.header else ''}.csv"
         _write_csv(table, result)
         write_json(table.with_suffix(".json"), result.as_json() | {"files": listing([table])})
     return result

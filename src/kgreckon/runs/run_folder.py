@@ -13,7 +13,7 @@ from kgreckon.benchmark import Benchmark, Split
 from kgreckon.benchmark.format import HEADER as BENCHMARK_HEADER
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
-from kgreckon.files import is_occupied, make_folders, read_header, write_json
+from kgreckon.files import as_json, is_occupied, make_folders, read_header, write_json
 from kgreckon.models.registry import ModelFamily, family_named
 from kgreckon.models.run_files import HEADER, RunFiles
 from kgreckon.models.settings import Settings
@@ -32,7 +32,13 @@ def is_run_folder(folder: str | Path) -> bool:
 
 
 def benchmark_hash(benchmark: Benchmark) -> str:
-    """The identity of a benchmark: its header, which holds the hash of the graph, the seed and the counts."""
+    """The identity of what is trained on: the header, which holds the hash of the graph, the seed and the counts.
+
+    A balanced benchmark has that of the ordinary one, whose graphs and training queries it shares.
+    """
+    if "balance" in benchmark.header:
+        ordinary = as_json({key: value for key, value in benchmark.header.items() if key != "balance"})
+        return hashlib.blake2b(ordinary, digest_size=16).hexdigest()
     return hashlib.blake2b((benchmark.folder / BENCHMARK_HEADER).read_bytes(), digest_size=16).hexdigest()
 
 

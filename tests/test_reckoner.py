@@ -26,7 +26,7 @@ from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.exact import ComparisonMode, answer
 from kgreckon.graph import GraphBuilder
-from kgreckon.models.interface import Prediction
+from kgreckon.models.interface import Prediction, TrainingProgress
 from kgreckon.models.proofs import How, Proof
 from kgreckon.models.reckoner import (
     Calibration,
@@ -43,12 +43,15 @@ from kgreckon.models.reckoner.explaining import explain
 from kgreckon.models.reckoner.features import neighbourhood_vectors
 from kgreckon.models.reckoner.fitting import fit_beliefs
 from kgreckon.models.reckoner.fuzzy import Ranges
+from kgreckon.models.reckoner.learning import HeldBack, hold_back, is_trained, learn_reckoner, open_reckoner
 from kgreckon.models.reckoner.links import ComplEx, LinkTraining
 from kgreckon.models.reckoner.predicted import Expectations, Labels, log_sums
 from kgreckon.models.reckoner.predicting import predict
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
+from kgreckon.models.run_files import RunFiles
 from kgreckon.query import GENERAL_TYPES, SEVEN, And, Batch, Compare, Follow, HavingValue, Not, Number, Or, Shape
 from kgreckon.query.algebra import ValueOf
+from kgreckon.query.paper import parse
 from kgreckon.runs import Run, choose_settings, resume, train_with
 from kgreckon.runs.evaluate import evaluate
 from random_graph import random_graph
@@ -565,3 +568,29 @@ def test_a_comparison_of_a_predicted_value_is_an_expectation():
     assert float(scores(facts, graph, above)[unknown]) == pytest.approx(0.4)
     largest = replace(ALL_HEADS, expectation=False)
     assert float(scores(facts, graph, above, largest)[unknown]) == pytest.approx(0.08)
+
+
+def test_a_plain_graph_is_learned_from_with_facts_held_back(tmp_path):
+    """No benchmark and no queries: held-back facts, which are not observed, are found among all others."""
+    builder = GraphBuilder()
+    for index in range(60):
+        builder.add_fact(f"city{index}", "in", f"country{index % 5}")
+        builder.add_fact(f"city{index}", "under", f"king{index % 5}")
+        builder.add_value(f"city{index}", "age", float(index % 7), "years")
+    whole = builder.build()
+    graph, held = hold_back(whole, 0.1, np.random.default_rng(0))
+    assert len(graph.facts) + len(held.facts) == len(whole.facts) and len(held.facts) and len(held.attribute_facts)
+    again = HeldBack.between(graph, whole, 0.9)
+    for one, other in ((held.facts, again.facts), (held.attribute_facts, again.attribute_facts)):
+        assert all(np.array_equal(getattr(one, c), getattr(other, c)) for c in ("sources", "labels", "targets"))
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.json").write_text("{}")
+    files, chosen_ = RunFiles(folder), chosen(epochs=30)
+    learn_reckoner(files, graph, held, chosen_, CPU, TrainingProgress())
+    assert is_trained(files)
+    assert [line for line in files.records() if "validation_mrr" in line][0]["validation_mrr"] > 40
+    reckoner, _ = open_reckoner(files, graph, whole, held.stated_share, chosen_, CPU)
+    names = whole.vocabulary
+    batch = Batch.of([parse("(rp,(in),(e,(city3)))", names)], whole.values)
+    assert float(reckoner.answer(batch)[0, names.entity_id("country3")]) == 1.0

@@ -11,9 +11,10 @@ from kgreckon.benchmark import Benchmark, Split
 from kgreckon.exact import ComparisonMode
 from kgreckon.models.devices import float32_products
 from kgreckon.models.interface import TrainingProgress
+from kgreckon.models.reckoner.learning import is_trained
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
 from kgreckon.models.reckoner.reckoner_settings import SMALL, ReckonerSettings
-from kgreckon.models.reckoner.training import is_trained, load_reckoner, train_reckoner
+from kgreckon.models.reckoner.training import load_reckoner, train_reckoner
 from kgreckon.models.registry import ModelFamily
 from kgreckon.models.run_files import RunFiles
 

@@ -13,12 +13,11 @@ from kgreckon.models.interface import Candidates, Prediction, ScoreMeaning, Trai
 from kgreckon.models.proofs import Proof
 from kgreckon.models.reckoner.explaining import explain_all
 from kgreckon.models.reckoner.fuzzy import Reckoner
+from kgreckon.models.reckoner.learning import AT_ONCE
 from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.predicting import predict
 from kgreckon.query import Batch, Pause, Query
 
-# Queries answered at once: a GPU wants many, a CPU's caches few.
-AT_ONCE = {"cuda": 512, "cpu": 16}
 _FEW_ATTRIBUTES = 16  # whose missing values are predicted ahead
 
 

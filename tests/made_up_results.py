@@ -36,9 +36,11 @@ def made_up_result(graph: str, plan: str, mrr: float, variant: str | None = None
                 "(rp,(e))": {"queries": 450, "mrr": mrr + 6},
                 "(rap,(nv))": {"queries": 550, "mrr": mrr - 5},
             },
+            "by_hardness": _hardness(mrr),
         },
         "number_targets": {
             "all": _metrics(200, mrr / 3),
+            "by_hardness": _hardness(mrr / 3),
             "by_unit": {"date": {"queries": 120, "mrr": mrr / 2}, "km²": {"queries": 80, "mrr": mrr / 12}},
             "absolute_error_of_the_best_value": {
                 "date": {"queries": 120, "median": 9.43},
@@ -69,6 +71,13 @@ def made_up_result(graph: str, plan: str, mrr: float, variant: str | None = None
 def _metrics(queries: int, mrr: float) -> dict[str, float]:
     hits = {"hits_at_1": 0.6 * mrr, "hits_at_3": 1.1 * mrr, "hits_at_10": 1.7 * mrr}
     return {"queries": queries, "mrr": mrr, **hits, "optimistic_mrr": mrr + 0.01}
+
+
+def _hardness(mrr: float) -> dict[str, Any]:
+    counts = {"queries": 300, "answers": 700}
+    rows = [{"missing": 1, "mrr": mrr + 1, **counts}, {"missing": 2, "mrr": mrr / 4, **counts}]
+    pairs = [{**row, "facts": row["missing"], "values": 0} for row in rows]
+    return {"by_missing": rows, "by_facts_and_values": pairs, "by_type": {"2i": rows}}
 
 
 def _part(variant: str, mrr: float) -> dict[str, Any]:

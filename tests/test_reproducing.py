@@ -285,6 +285,53 @@ def test_seeds_and_the_ablation_are_runs_of_their_own():
     assert all(plan.settings["steps"] == 7 for plan in plans)
 
 
+def test_the_papers_own_loss_is_a_run_for_each_backbone_and_encoding():
+    plans = [plan for plan in plans_for("db15k", paper_loss=True) if plan.variant]
+    assert [plan.name for plan in plans] == [
+        f"{backbone}-{encoding}-paper-loss"
+        for backbone in ("gqe", "query2box", "query2particles")
+        for encoding in ("dice", "sinusoidal")
+    ]
+    for plan in plans:
+        (main,) = plans_for("db15k", [plan.name.removesuffix("-paper-loss")])
+        assert plan.settings == {**main.settings, "value_loss": "map", "learn_values": False}
+
+
+def test_the_papers_own_loss_stands_beside_the_main_row_and_not_in_the_ablation():
+    name = "query2particles-dice"
+    results = [made_up_result("db15k", name, 16.25), made_up_result("db15k", name, 12.75, "the paper's MAP loss")]
+    text = markdown(report(results, "a test"))
+    (own,) = [line for line in text.splitlines() if line.startswith("| query2particles, dice, the paper's loss")]
+    assert "12.75" in own and "## The paper's own loss" in text and "Ablation" not in text
+    (main,) = [line for line in text.splitlines() if line.startswith("| **query2particles, dice: ours**")]
+    assert "16.25" in main and "12.75" not in main
+
+
+def test_answers_by_hardness_are_reported_and_balanced_queries_beside_them():
+    result = made_up_result("db15k", "gqe-dice", 20.0)
+    balanced = made_up_result("db15k", "gqe-dice", 8.0)
+    result["balanced"] = {part: balanced[part] for part in ("entity_targets", "number_targets")}
+    without = made_up_result("db15k", "gqe-baseline", 19.0)
+    for part in ("entity_targets", "number_targets"):
+        del without[part]["by_hardness"]
+    text = markdown(report([result, without], "a test"))
+    after = text[text.index("### How hard the answers are") :].splitlines()
+    rows = [line for line in after if line.startswith("| gqe, dice |")]
+    assert rows[:2] == ["| gqe, dice | 21.00 | 5.00 |", "| gqe, dice | 9.00 | 2.00 |"]
+    assert not [line for line in after if line.startswith("| gqe, baseline | 20")]
+
+
+def test_a_run_is_tested_on_a_balanced_benchmark_too_also_when_it_was_done_without(small, tmp_path):
+    ordinary = take_runs(made(small), tmp_path / "out", [GQE])
+    assert "balanced" not in read_json(ordinary[0])
+    graph = random_graph()
+    other = build(graph, tmp_path / "balanced", BuildSettings.choose(graph, queries=60, balance="missing"))
+    found = take_runs(made(small), tmp_path / "out", [GQE], balanced=made(other))
+    result = read_json(found[0])
+    assert result["balanced"]["entity_targets"]["by_hardness"]["by_missing"]
+    assert take_runs(made(small), tmp_path / "out", [GQE], progress=Told(), balanced=made(other)) == found
+
+
 def in_two_parts(result):
     """The same result with its settings as older versions wrote them."""
     flat = dict(result["settings"]["neural"])

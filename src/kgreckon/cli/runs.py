@@ -142,6 +142,10 @@ def reproduce(
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds of each.")] = 1,
     ablation: Annotated[bool, typer.Option(help="Query2Particles with one thing changed at a time, too.")] = False,
+    paper_loss: Annotated[bool, typer.Option(help="Number reasoning with the paper's own MAP loss, too.")] = False,
+    balanced: Annotated[
+        bool, typer.Option(help="Test also on queries in equal shares by the facts that their answers lack.")
+    ] = False,
     parallel: Annotated[
         int | None,
         typer.Option(min=1, help="Runs at a time; 4 where NVIDIA's Multi-Process Service shares a GPU, else 1."),
@@ -170,6 +174,8 @@ def reproduce(
             [name.strip() for names in models or () for name in names.split(",")],
             seeds=seeds,
             ablation=ablation,
+            paper_loss=paper_loss,
+            balanced=balanced,
             parallel=parallel,
             budget=None if budget is None else 60 * budget,
             benchmark_seed=benchmark_seed,

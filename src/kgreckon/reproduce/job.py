@@ -24,7 +24,10 @@ def _end_with(parent: int) -> None:
 
 
 def main() -> None:
-    """Train the run or go on with it, then evaluate it; a SIGTERM stops it, to go on later."""
+    """Train the run or go on with it, then evaluate it, also on a balanced benchmark if there is one.
+
+    A SIGTERM stops it, to go on later.
+    """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     job = json.loads(sys.argv[1])
     Thread(target=_end_with, args=(job["parent"],), daemon=True).start()
@@ -35,6 +38,8 @@ def main() -> None:
         else:
             run = train(job["benchmark"], out=folder, **job["settings"])
         run.evaluate(benchmark=Path(job["benchmark"]))
+        if job["balanced"]:
+            run.evaluate(benchmark=Path(job["balanced"]))
     except KeyboardInterrupt:
         sys.exit("stopped")
     except UserError as error:

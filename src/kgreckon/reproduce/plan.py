@@ -44,6 +44,9 @@ _ABLATION: dict[str, dict[str, Any]] = {
     "values fixed, not learned": {"learn_values": False},
 }
 COMPUTED = "computed comparisons"
+# The paper's own numerical phase: a Gaussian, a prior of its type, the MAP loss, and values as their encoding alone.
+_PAPER_LOSS: dict[str, Any] = {"value_loss": "map", "learn_values": False}
+PAPER_LOSS = "the paper's MAP loss"
 
 
 @dataclass(frozen=True)
@@ -62,11 +65,13 @@ def plans_for(
     changes: dict[str, Any] | None = None,
     seeds: int = 1,
     ablation: bool = False,
+    paper_loss: bool = False,
 ) -> list[Plan]:
     """The runs of a graph in the order in which they are taken: the reckoner, then the cheaper backbones first.
 
     `models` names some of them: a backbone, a backbone and a form (`gqe-dice`), or the reckoner. Each is run with so
-    many seeds. The ablation is that of Query2Particles with sinusoidal numbers.
+    many seeds. The ablation is that of Query2Particles with sinusoidal numbers. With `paper_loss` the models with
+    number reasoning are also run with the paper's own loss.
     """
     for name in changes or {}:
         if name in ("model", "encoding", "seed"):
@@ -80,6 +85,8 @@ def plans_for(
     chosen = [plan for plan in plans if not models or plan.name in models or plan.settings["model"] in models]
     more = [_with_seed(plan, seed) for plan in chosen for seed in range(1, seeds)]
     taken = [*chosen, *more, *(_ablated(dataset, changes or {}) if ablation else ())]
+    if paper_loss:
+        taken += [_with_paper_loss(plan) for plan in chosen if plan.settings.get("encoding", "baseline") != "baseline"]
     for plan in taken:
         choose_settings(**plan.settings)  # an error in them is told before anything is built
     return taken
@@ -92,6 +99,11 @@ def _neural(dataset: str, model: str, encoding: str, changes: dict[str, Any]) ->
 
 def _with_seed(plan: Plan, seed: int) -> Plan:
     return replace(plan, name=f"{plan.name}-seed{seed}", settings={**plan.settings, "seed": seed})
+
+
+def _with_paper_loss(plan: Plan) -> Plan:
+    settings = {**plan.settings, **_PAPER_LOSS}
+    return replace(plan, name=f"{plan.name}-paper-loss", settings=settings, variant=PAPER_LOSS)
 
 
 def _ablated(dataset: str, changes: dict[str, Any]) -> list[Plan]:

@@ -9,10 +9,9 @@ from statistics import mean
 from typing import Any
 
 from kgreckon.benchmark.datasets import PAPER_DATASETS
-from kgreckon.models.neural import ENCODINGS
 from kgreckon.query import GENERAL_TYPES
+from kgreckon.reproduce.hardness_report import hardness_blocks
 from kgreckon.reproduce.layout import Block, Figure, Heading, Table, Text
-from kgreckon.reproduce.plan import ABLATED, COMPUTED
 from kgreckon.reproduce.reckoner_report import reckoner_blocks
 from kgreckon.reproduce.rows import (
     Result,
@@ -20,12 +19,12 @@ from kgreckon.reproduce.rows import (
     beside_the_paper,
     first_seeds,
     is_reckoner,
-    mean_over_types,
     name_of,
     place_of,
     settings_of,
 )
 from kgreckon.reproduce.training_report import sweep_blocks, sweep_overview, training_blocks
+from kgreckon.reproduce.variants_report import seed_blocks, variant_blocks
 
 HITS = ("mrr", "hits_at_1", "hits_at_3", "hits_at_10")
 _MOST_STEPS = 12  # of a learning curve, in its table
@@ -144,7 +143,8 @@ def _graph(name: str, results: list[Result], again: dict[int, list[Result]]) -> 
     for seed, others in again.items():
         if anew := sorted(first_seeds(others), key=place_of):
             blocks += [Text(f"Queries for entities on the benchmark with the seed {seed}:"), _entity_table(name, anew)]
-    blocks += [*_seeds(results), *_ablation(results), *training_blocks(name, rows)]
+    blocks += [*seed_blocks(results), *hardness_blocks(rows), *variant_blocks(results)]
+    blocks += training_blocks(name, rows)
     for result in filter(is_reckoner, rows):
         blocks += reckoner_blocks(result)
     return blocks
@@ -331,59 +331,3 @@ def _by_answers(results: list[Result]) -> list[Block]:
         Table(("answers", *titles), rows),
         Figure("MRR by the number of answers", "answers", "MRR", curves, log_x=True),
     ]
-
-
-def _seeds(results: list[Result]) -> list[Block]:
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        if result.get("variant") is None:
-            groups.setdefault(name_of(result), []).append(result)
-    rows: list[list[object]] = []
-    for name, group in groups.items():
-        if len(group) < 2:
-            continue
-        figures = [
-            [result["entity_targets"]["all"]["mrr"] for result in group],
-            [mean_over_types(result) for result in group],
-        ]
-        cells = [f"{mean(each):.2f} ({min(each):.2f} to {max(each):.2f})" for each in figures]
-        rows.append([name, len(group), *cells])
-    if not rows:
-        return []
-    return [
-        Text("Several seeds: the mean, the least and the greatest."),
-        Table(("", "seeds", "MRR", "mean over types"), rows),
-    ]
-
-
-def _ablation(results: list[Result]) -> list[Block]:
-    changed = [result for result in results if result.get("variant")]
-    if not changed:
-        return []
-    wanted = [f"{ABLATED[0]}, {form}" for form in ENCODINGS]
-    whole = sorted((result for result in first_seeds(results) if name_of(result) in wanted), key=name_of)
-    rows = []
-    for result in (*whole, *changed):
-        entities = result["entity_targets"]
-        parts = (
-            entities["all"],
-            entities["touching_numbers"],
-            entities["without_numbers"],
-            result["number_targets"]["all"],
-        )
-        cells = (mean_over_types(result), *(part["mrr"] for part in parts))
-        rows.append([result.get("variant") or name_of(result), *(f"{cell:.2f}" for cell in cells)])
-    notes = f"One thing changed at a time in {' with '.join(ABLATED)} numbers:"
-    blocks: list[Block] = [
-        Heading("Ablation", 3),
-        Text(notes),
-        Table(("", "mean over types", "MRR", "touching a number", "without", "for a number"), rows),
-    ]
-    if any(result["variant"] == COMPUTED for result in changed):
-        blocks.append(
-            Text(
-                "With computed comparisons all pairs of values are compared, so that its benchmark has other\n"
-                "queries and more answers: its figures stand beside the others, not against them."
-            )
-        )
-    return blocks

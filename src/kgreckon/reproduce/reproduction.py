@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from kgreckon.benchmark import Benchmark, BuildProgress, BuildSettings, build, paper_dataset
+from kgreckon.benchmark.balancing import Balance
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
 from kgreckon.files import make_folders, read_json, replacing, write_json, writing
@@ -75,6 +76,8 @@ def reproduce(
     *,
     seeds: int = 1,
     ablation: bool = False,
+    paper_loss: bool = False,
+    balanced: bool = False,
     parallel: int | None = None,
     budget: float | None = None,
     benchmark_seed: int = 0,
@@ -83,25 +86,31 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce the paper's tables on its graph `dataset`, whose MMKG folder is `data`: benchmark, runs, report.
 
-    `models` are names such as reckoner, gqe or gqe-dice, all if none; `settings` are those of the neural models. What
-    is complete is kept in `out`, and the same call goes on with it; it stops after `budget` seconds. Where runs failed
-    the report is made of the others, and a FailedRunsError is raised.
+    `models` are names such as reckoner, gqe or gqe-dice, all if none; `settings` are those of the neural models. With
+    `paper_loss` number reasoning is also trained with the paper's own loss; with `balanced` every run is also tested on
+    queries in equal shares by how many facts the cheapest proofs of their answers lack. What is complete is kept in
+    `out`, and the same call goes on with it; it stops after `budget` seconds. Where runs failed the report is made of
+    the others, and a FailedRunsError is raised.
     """
     progress = progress or ReproductionProgress()
     paper = paper_dataset(dataset)
-    plans = plans_for(dataset, models, settings, seeds, ablation)
+    plans = plans_for(dataset, models, settings, seeds, ablation, paper_loss)
     if not is_mmkg_folder(data):
         raise UserError(f"{data} is not the MMKG folder of {dataset}, with EntityTriples and NumericalTriples")
     with writing(out, make=True):
         graph = open_graph(data, paper.top_attributes)
-        made = {}
+        made, with_balance = {}, {}
         for mode in dict.fromkeys(plan.mode for plan in plans):
             chosen = BuildSettings.choose(graph, mode=mode, seed=benchmark_seed, dataset=dataset)
             with progress.building() as bar:
                 made[mode] = build(graph, out / f"benchmark-{mode.value}", chosen, progress=bar)
+            if balanced:
+                chosen = replace(chosen, balance=Balance.MISSING)
+                with progress.building() as bar:
+                    with_balance[mode] = build(graph, out / f"benchmark-{mode.value}-balanced", chosen, progress=bar)
         failure = None
         try:
-            found = take_runs(made, out, plans, parallel or runs_at_a_time(), budget, progress)
+            found = take_runs(made, out, plans, parallel or runs_at_a_time(), budget, progress, with_balance)
         except FailedRunsError as error:
             failure, found = error, error.results
         results = [read_json(path) for path in sorted((out / "results").glob("*.json"))]  # of other calls too
@@ -121,18 +130,21 @@ def take_runs(
     parallel: int = 1,
     budget: float | None = None,
     progress: ReproductionProgress | None = None,
+    balanced: Mapping[ComparisonMode, Benchmark] | None = None,
 ) -> list[Path]:
     """Take all runs that are not done yet, `parallel` at a time, for at most `budget` seconds; returns the results.
 
     Raises a FailedRunsError where some failed, after all others.
 
-    `made` holds the benchmark of each way to compare numbers that a plan is for. Each run is a process of its own, so
-    that several share a GPU, and a run that fails leaves the others alone.
+    `made` holds the benchmark of each way to compare numbers that a plan is for, `balanced` those on which runs are
+    tested as well. Each run is a process of its own, so that several share a GPU, and a run that fails leaves the
+    others alone.
     """
     start, told = perf_counter(), progress or ReproductionProgress()
+    balanced = balanced or {}
     for plan in plans:
         _check_settings(folder, plan)
-    waiting = [plan for plan in plans if not _is_done(folder, plan)]
+    waiting = [plan for plan in plans if not _is_done(folder, plan, plan.mode in balanced)]
     going: dict[str, tuple[Plan, subprocess.Popen[bytes]]] = {}
     failed = []
     try:
@@ -141,7 +153,7 @@ def take_runs(
             while waiting and len(going) < parallel and not spent:
                 plan = waiting.pop(0)
                 told.started(plan)
-                going[plan.name] = plan, _start(made[plan.mode], folder, plan, parallel)
+                going[plan.name] = plan, _start(made, balanced, folder, plan, parallel)
             for name, (plan, process) in list(going.items()):
                 if process.poll() is None:
                     continue
@@ -158,7 +170,7 @@ def take_runs(
             process.terminate()  # not SIGINT, which a shell has its background jobs ignore
             process.wait()
             told.stopped(plan)
-    results = [_result(folder, plan) for plan in plans if _is_done(folder, plan)]
+    results = [_result(folder, plan) for plan in plans if _is_done(folder, plan, plan.mode in balanced)]
     if failed:
         where = folder / "logs"
         raise FailedRunsError(f"these runs failed: {', '.join(failed)}; what they said is in {where}", results)
@@ -171,12 +183,19 @@ def runs_at_a_time() -> int:
     return _SHARING if torch.cuda.is_available() and control.exists() else 1
 
 
-def _start(benchmark: Benchmark, folder: Path, plan: Plan, parallel: int) -> subprocess.Popen[bytes]:
+def _start(
+    made: Mapping[ComparisonMode, Benchmark],
+    balanced: Mapping[ComparisonMode, Benchmark],
+    folder: Path,
+    plan: Plan,
+    parallel: int,
+) -> subprocess.Popen[bytes]:
     """Train a run, or go on with it, then evaluate it, in one process, with its share of the cores."""
     for name in ("runs", "logs", "results"):
         make_folders(folder / name)
     job = {
-        "benchmark": str(benchmark.folder),
+        "benchmark": str(made[plan.mode].folder),
+        "balanced": str(balanced[plan.mode].folder) if plan.mode in balanced else None,
         "run": str(folder / "runs" / plan.name),
         "settings": plan.settings,
         "parent": os.getpid(),
@@ -211,8 +230,10 @@ def _check_settings(folder: Path, plan: Plan) -> None:
         )
 
 
-def _is_done(folder: Path, plan: Plan) -> bool:
-    return _result(folder, plan).is_file()
+def _is_done(folder: Path, plan: Plan, balanced: bool = False) -> bool:
+    """Whether a run has its result, and if wanted that on the balanced benchmark too."""
+    path = _result(folder, plan)
+    return path.is_file() and (not balanced or "balanced" in read_json(path))
 
 
 def _result(folder: Path, plan: Plan) -> Path:

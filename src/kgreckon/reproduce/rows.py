@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
@@ -46,7 +47,7 @@ def benchmark_seed(result: Result) -> int:
     return int(result.get("benchmark_seed", 0))  # older results are all of the first
 
 
-def first_seeds(results: list[Result]) -> list[Result]:
+def first_seeds(results: Sequence[Result]) -> list[Result]:
     """Of each model the run with the least seed, without those of the ablation."""
     found: dict[str, Result] = {}
     for result in sorted(results, key=_seed):

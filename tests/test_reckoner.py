@@ -589,7 +589,7 @@ def test_a_plain_graph_is_learned_from_with_facts_held_back(tmp_path):
     files, chosen_ = RunFiles(folder), chosen(epochs=30)
     learn_reckoner(files, graph, held, chosen_, CPU, TrainingProgress())
     assert is_trained(files)
-    assert [line for line in files.records() if "validation_mrr" in line][0]["validation_mrr"] > 40
+    assert next(line for line in files.records() if "validation_mrr" in line)["validation_mrr"] > 40
     reckoner, _ = open_reckoner(files, graph, whole, held.stated_share, chosen_, CPU)
     names = whole.vocabulary
     batch = Batch.of([parse("(rp,(in),(e,(city3)))", names)], whole.values)

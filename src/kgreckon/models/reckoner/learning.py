@@ -1,4 +1,4 @@
-"""Learning a reckoner from a graph into a run folder: the link predictor, then what else is believed, then the calibration.
+"""Learning a reckoner from a graph into a run folder: links, then what else is believed, then the calibration.
 
 A graph and some true facts that it lacks are enough; a benchmark's validation queries are used where there are any.
 """

@@ -427,6 +427,16 @@ WORDS = [
 ]
 
 
+def test_reading_leaves_the_grammar_of_rdflib_as_it_is(world_graph):
+    from rdflib.plugins.sparql import parser
+
+    before = parser.DECIMAL_NEGATIVE.parseAction
+    assert parse("SELECT ?x { ?x :latitude -3.5 }", world_graph.vocabulary)
+    assert parser.DECIMAL_NEGATIVE.parseAction is before
+    with pytest.raises(TypeError):  # which its own negation of decimals raises; where it does not, the copy can go
+        parser.parseQuery("SELECT ?x { ?x ?p -3.5 }")
+
+
 class TestAnyText:
     @staticmethod
     def reads_or_refuses(graph, text):

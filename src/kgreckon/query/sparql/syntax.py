@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec, module_from_spec
 from threading import Lock
 from typing import Any
 
@@ -156,12 +158,10 @@ def _check_size(text: str, tokens: int) -> None:
 def _tree(text: str) -> Any:
     """Rdflib's parse tree."""
     from pyparsing import ParseBaseException
-    from rdflib.plugins.sparql.parser import DECIMAL_NEGATIVE, parseQuery
 
     try:
         with _PARSER:
-            DECIMAL_NEGATIVE.set_parse_action(_negated)
-            return parseQuery(text)
+            return _grammar().parseQuery(text)
     except ParseBaseException as error:
         near = text[max(0, error.loc - 20) : error.loc + 20]
         where = f"line {error.lineno}, at or after column {error.column} (near {near!r})"
@@ -172,11 +172,24 @@ def _tree(text: str) -> Any:
         raise UserError(f"the SPARQL query cannot be read: {error}") from None
 
 
-def _negated(found: Any) -> Any:
-    """`-3.5` as a literal; rdflib's own negation knows no decimals."""
+@cache
+def _grammar() -> Any:
+    """A copy of rdflib's grammar in which `-3.5` is a literal; rdflib's own cannot negate a decimal.
+
+    It is a copy so that others in the process who use rdflib find it as it is.
+    """
     from rdflib import Literal as RdfLiteral
 
-    return RdfLiteral(f"-{found[0]}", datatype=found[0].datatype)
+    spec = find_spec("rdflib.plugins.sparql.parser")
+    assert spec is not None and spec.loader is not None
+    grammar = module_from_spec(spec)
+    spec.loader.exec_module(grammar)
+
+    def negated(tokens: Any) -> Any:
+        return RdfLiteral(f"-{tokens[0]}", datatype=tokens[0].datatype)
+
+    grammar.DECIMAL_NEGATIVE.set_parse_action(negated)
+    return grammar
 
 
 class _Reader:

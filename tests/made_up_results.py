@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from kgreckon.models.registry import settings_as_json
 from kgreckon.query import GENERAL_TYPES
 from kgreckon.reproduce import plans_for
 from kgreckon.runs import choose_settings
-from kgreckon.runs.run_folder import settings_as_json
 
 
 def made_up_result(graph: str, plan: str, mrr: float, variant: str | None = None) -> dict[str, Any]:

@@ -2,14 +2,20 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import NoneType
+from typing import get_args, get_type_hints
 
 import pytest
+import typer.main
 
 import kgreckon
+from kgreckon.cli import app
+from kgreckon.models.registry import families
 
 SOURCE = Path(kgreckon.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -27,17 +33,73 @@ def names_defined_in(folder: str) -> set[str]:
     return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
 
 
+def outside_models() -> list[Path]:
+    return [path for path in MODULES if SOURCE / "models" not in path.parents]
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The last part of every name in an expression, of `interface.Model` too."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+
+
+def strings_in(node: ast.AST) -> set[object]:
+    return {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+
+
+def questions_of_kind(source: str, kinds: set[str]) -> list[int]:
+    """The lines of a module that ask whether something is of some kinds: isinstance, issubclass, type(x), match."""
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        named: set[str] = set()
+        if isinstance(node, ast.Call) and names_in(node.func) & {"isinstance", "issubclass"}:
+            named = names_in(node.args[1])
+        elif isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            if any(isinstance(side, ast.Call) and names_in(side.func) == {"type"} for side in sides):
+                named = set().union(*map(names_in, sides))
+        elif isinstance(node, ast.MatchClass):
+            named = names_in(node.cls)
+        if isinstance(node, ast.expr | ast.pattern) and named & kinds:
+            lines.append(node.lineno)
+    return lines
+
+
+def comparisons_with(source: str, names: set[str]) -> list[int]:
+    """The lines of a module that compare something with one of some texts."""
+    parts = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare | ast.MatchValue))
+    return [part.lineno for part in parts if strings_in(part) & names]
+
+
 def test_nobody_outside_models_asks_which_model_it_has():
-    kinds = names_defined_in("models") - {"Settings", "TrainedModel"}
-    asked = []
-    for path in MODULES:
-        if SOURCE / "models" in path.parents:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-                named = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
-                asked += [f"{path.relative_to(SOURCE)}:{node.lineno}"] * bool(named & kinds)
-    assert {"NeuralModel", "ReckonerModel", "ExactModel"} <= kinds and not asked
+    kinds = names_defined_in("models")
+    assert {"Model", "NeuralModel", "ReckonerModel", "ExactModel", "NeuralSettings"} <= kinds
+    asked = {path: questions_of_kind(path.read_text(encoding="utf-8"), kinds) for path in outside_models()}
+    assert not [f"{path.relative_to(SOURCE)}:{line}" for path, lines in asked.items() for line in lines]
+    for text in (
+        "isinstance(model, ReckonerModel)",
+        "isinstance(model, int | interface.TrainedModel)",
+        "type(model) is NeuralModel",
+        "match model:\n    case ExactModel():\n        pass",
+    ):
+        assert questions_of_kind(text, kinds), text
+
+
+def test_no_models_name_is_a_flag_in_python():
+    names = {"exact", *families(), *(model for family in families().values() for model in family.models)}
+    assert {"exact", "reckoner", "neural", "gqe", "query2particles"} <= names
+    asked = {path: comparisons_with(path.read_text(encoding="utf-8"), names) for path in outside_models()}
+    assert not [f"{path.relative_to(SOURCE)}:{line}" for path, lines in asked.items() for line in lines]
+    for text in ("model.name == 'reckoner'", "'neural' in header", "match name:\n    case 'gqe':\n        pass"):
+        assert comparisons_with(text, names), text
+
+
+def test_the_page_knows_no_models_name():
+    files = [path for path in (SOURCE / "server" / "page").rglob("*") if path.suffix in (".js", ".html", ".css")]
+    names = {model for family in families().values() for model in family.models}
+    assert len(files) > 10
+    for path in files:
+        assert not set(re.findall(r"\w+", path.read_text(encoding="utf-8").lower())) & names, path.name
 
 
 def test_a_modules_name_occurs_once():
@@ -56,6 +118,17 @@ def test_every_class_name_means_one_thing():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         places.update(node.name for node in tree.body if isinstance(node, ast.ClassDef) and node.name[0] != "_")
     assert not [name for name, count in places.items() if count > 1]
+
+
+def test_an_option_takes_the_same_on_every_command():
+    taken: dict[str, set[object]] = {}
+    for command in typer.main.get_command(app).commands.values():  # type: ignore[attr-defined]
+        types = get_type_hints(command.callback)
+        for option in (parameter for parameter in command.params if parameter.param_type_name == "option"):
+            for name in option.opts:
+                kind = types[option.name]
+                taken.setdefault(name, set()).add(get_args(kind)[0] if NoneType in get_args(kind) else kind)
+    assert len(taken) > 40 and not {name: kinds for name, kinds in taken.items() if len(kinds) > 1}
 
 
 BLOCK = """

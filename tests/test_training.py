@@ -26,6 +26,7 @@ from kgreckon.models.neural.device_queries import DeviceQueries, model_for, trai
 from kgreckon.models.neural.neural_model import NeuralModel
 from kgreckon.models.neural.operators import Embedding
 from kgreckon.models.reckoner.fuzzy import ids_on
+from kgreckon.models.registry import settings_as_json, settings_from_json
 from kgreckon.models.run_files import RunFiles
 from kgreckon.query import GENERAL_TYPES, Batch, Entity, Follow, Not, Shape
 from kgreckon.runs import (
@@ -40,7 +41,6 @@ from kgreckon.runs import (
 )
 from kgreckon.runs.comparing import compare_runs
 from kgreckon.runs.evaluate import evaluate
-from kgreckon.runs.run_folder import settings_as_json, settings_from_json
 from random_graph import random_graph
 
 CPU = torch.device("cpu")

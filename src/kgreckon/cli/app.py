@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgreckon import __version__
+from kgreckon.version import __version__
 
 app = typer.Typer(
     help="Reckon over incomplete knowledge graphs: compute what they prove, infer what they do not state yet.",

@@ -36,7 +36,7 @@ def train(
     """Train a model on a benchmark, or go on with a training that was stopped."""
     from kgreckon.cli.console import console, notes
     from kgreckon.cli.run_tables import TrainingBar, print_settings
-    from kgreckon.models.registry import choose_settings, family_of
+    from kgreckon.models.registry import DEFAULT_MODEL, choose_settings, family_of
     from kgreckon.models.settings import parse_assignments, remarks_on
     from kgreckon.runs import is_run_folder, train_with
     from kgreckon.runs import resume as resume_run
@@ -62,7 +62,7 @@ def train(
                     **parse_assignments(set_ or ()),
                     **{key: text for key, text in named.items() if text is not None},
                 }
-                chosen = {"model": "reckoner", **given}
+                chosen = {"model": DEFAULT_MODEL, **given}
                 settings = choose_settings(chosen.pop("model"), preset, **chosen)
                 for remark in remarks_on(settings, given):
                     notes().print(remark, soft_wrap=True)

@@ -58,6 +58,7 @@ class ModelFamily(ABC, Generic[S]):
 # The modules of the families that come with kgreckon; each has a constant FAMILY. They are imported when needed.
 _MODULES = {"neural": "kgreckon.models.neural", "reckoner": "kgreckon.models.reckoner"}
 _FAMILIES: dict[str, ModelFamily[Any]] = {}
+DEFAULT_MODEL = "reckoner"
 
 
 def register_family(family: ModelFamily[Any]) -> None:
@@ -96,3 +97,14 @@ def choose_settings(model: str, preset: str | None = None, **values: Any) -> Set
         raise unknown_name("preset", preset, family.presets)
     start = {} if preset is None else family.presets[preset]
     return family.settings.choose({**start, **values, "model": model})
+
+
+def settings_as_json(settings: Settings) -> dict[str, Any]:
+    """The settings as a run folder holds them: under the name of the model's family."""
+    return {settings.family: settings.model_dump()}
+
+
+def settings_from_json(data: dict[str, Any]) -> Settings:
+    """The settings that a run folder holds; older ones of neural models have two parts, model and training."""
+    ((name, values),) = [("neural", data)] if "training" in data else data.items()
+    return family_named(name).settings.from_run(values)

@@ -31,7 +31,7 @@ def svg(figure: Figure) -> str:
 
 
 # A style of line for each form of numbers, so that curves differ by more than their colour.
-_LINES = {"baseline": ":", "dice": "--", "sinusoidal": "-", "reckoner": "-"}
+_LINES = {"baseline": ":", "dice": "--", "sinusoidal": "-"}
 
 
 def _curves(axes: Any, figure: Figure) -> None:

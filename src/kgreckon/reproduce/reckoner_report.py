@@ -16,8 +16,8 @@ _PUBLISHED = {
 }
 
 
-def reckoner_blocks(result: dict[str, Any]) -> list[Block]:
-    """What only a reckoner has to tell."""
+def calibrated_blocks(result: dict[str, Any]) -> list[Block]:
+    """What is known of a model that was calibrated: what was fitted, and what its parts are worth."""
     settings, calibration = settings_of(result), result["calibration"]
     fitted = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in calibration.items())
     blocks: list[Block] = [

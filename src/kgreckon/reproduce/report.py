@@ -12,13 +12,13 @@ from kgreckon.benchmark.datasets import PAPER_DATASETS
 from kgreckon.query import GENERAL_TYPES
 from kgreckon.reproduce.hardness_report import hardness_blocks
 from kgreckon.reproduce.layout import Block, Figure, Heading, Table, Text
-from kgreckon.reproduce.reckoner_report import reckoner_blocks
+from kgreckon.reproduce.reckoner_report import calibrated_blocks
 from kgreckon.reproduce.rows import (
     Result,
     benchmark_seed,
     beside_the_paper,
     first_seeds,
-    is_reckoner,
+    is_of_the_paper,
     name_of,
     place_of,
     settings_of,
@@ -71,7 +71,7 @@ def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
     """One figure of each run on each graph, beside the paper's."""
 
     def told(graph: str, result: Result, _: dict[str, Result]) -> str:
-        paper = _best_of_the_paper(graph)[1] if is_reckoner(result) else _paper_row(graph, result)
+        paper = _paper_row(graph, result) if is_of_the_paper(result) else _best_of_the_paper(graph)[1]
         return f"{beside_the_paper(result)['all']['mrr']:.2f} ({paper[0]:.2f})"
 
     text = "MRR of all queries for entities, and the paper's in brackets; for the reckoner that of the paper's best:"
@@ -96,7 +96,7 @@ def _tally(graphs: dict[str, list[Result]]) -> list[Block]:
     """How many rows of the paper's models are above the paper's, and above their baseline."""
     over_paper, over_baseline = [], []
     for graph, own in graphs.items():
-        rows = {name_of(result): result for result in first_seeds(own) if not is_reckoner(result)}
+        rows = {name_of(result): result for result in first_seeds(own) if is_of_the_paper(result)}
         for result in rows.values():
             over_paper.append(beside_the_paper(result)["all"]["mrr"] - _paper_row(graph, result)[0])
             if baseline := _baseline_of(result, rows):
@@ -145,8 +145,9 @@ def _graph(name: str, results: list[Result], again: dict[int, list[Result]]) -> 
             blocks += [Text(f"Queries for entities on the benchmark with the seed {seed}:"), _entity_table(name, anew)]
     blocks += [*seed_blocks(results), *hardness_blocks(rows), *variant_blocks(results)]
     blocks += training_blocks(name, rows)
-    for result in filter(is_reckoner, rows):
-        blocks += reckoner_blocks(result)
+    for result in rows:
+        if "calibration" in result:
+            blocks += calibrated_blocks(result)
     return blocks
 
 
@@ -178,10 +179,10 @@ def _entity_table(name: str, results: list[Result]) -> Table:
     rows: list[list[object]] = []
     strong = set()
     for result in results:
-        if is_reckoner(result):
-            title, paper = _best_of_the_paper(name)
-        else:
+        if is_of_the_paper(result):
             title, paper = f"{name_of(result)}: paper", _paper_row(name, result)
+        else:
+            title, paper = _best_of_the_paper(name)
         ours = _row_of(beside_the_paper(result))
         strong.add(len(rows) + 1)
         rows += [
@@ -245,7 +246,7 @@ def _learning_curves(results: list[Result]) -> list[Block]:
             line["step"]: line["validation_mrr"] for line in result["records"] if "validation_mrr" in line
         }
         for result in results
-        if not is_reckoner(result)
+        if is_of_the_paper(result)
     }
     curves = {name: points for name, points in curves.items() if points}
     if not curves:

@@ -22,13 +22,13 @@ from kgreckon.exact import ComparisonMode
 from kgreckon.files import make_folders, read_json, replacing, write_json, writing
 from kgreckon.graph import open_graph
 from kgreckon.graph.readers import is_mmkg_folder
+from kgreckon.models.registry import settings_from_json
 from kgreckon.models.settings import remarks_on
 from kgreckon.reproduce.pages import html, markdown
 from kgreckon.reproduce.plan import Plan, plans_for
 from kgreckon.reproduce.report import report
 from kgreckon.reproduce.result_files import result_of
 from kgreckon.runs import Run, choose_settings, is_run_folder
-from kgreckon.runs.run_folder import settings_from_json
 
 _LOOK_EVERY = 0.2  # seconds
 _SHARING = 4  # runs that share a GPU

@@ -6,14 +6,10 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
+from kgreckon.benchmark.datasets import PAPER_DATASETS
 from kgreckon.query import GENERAL_TYPES
 
 Result = dict[str, Any]  # as `result_files.result_of` gives it
-
-
-def is_reckoner(result: Result) -> bool:
-    """Whether it is a run of the reckoner, which has settings of its own."""
-    return "reckoner" in result["settings"]
 
 
 def settings_of(result: Result) -> dict[str, Any]:
@@ -26,9 +22,15 @@ def settings_of(result: Result) -> dict[str, Any]:
 
 
 def name_of(result: Result) -> str:
-    """The model and its number encoding."""
+    """The model, and its number encoding where it has one."""
     settings = settings_of(result)
-    return "reckoner" if is_reckoner(result) else f"{settings['model']}, {settings['encoding']}"
+    return ", ".join(settings[key] for key in ("model", "encoding") if key in settings)
+
+
+def is_of_the_paper(result: Result) -> bool:
+    """Whether the paper's tables have a row for the model, with its number encoding."""
+    settings = settings_of(result)
+    return (settings["model"], settings.get("encoding")) in PAPER_DATASETS[result["benchmark"]].results
 
 
 def made_on(result: Result) -> str:
@@ -38,8 +40,8 @@ def made_on(result: Result) -> str:
 
 
 def place_of(result: Result) -> tuple[bool, str]:
-    """By what rows are sorted: the reckoner comes last."""
-    return is_reckoner(result), name_of(result)
+    """By what rows are sorted: models that the paper does not have come last."""
+    return not is_of_the_paper(result), name_of(result)
 
 
 def benchmark_seed(result: Result) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from kgreckon.benchmark.datasets import PAPER_DATASETS, paper_tables
 from kgreckon.models.neural import ENCODINGS, NeuralSettings
 from kgreckon.reproduce.layout import Block, Heading, Table, Text
-from kgreckon.reproduce.rows import Result, is_reckoner, made_on, name_of, settings_of
+from kgreckon.reproduce.rows import Result, is_of_the_paper, made_on, name_of, settings_of
 
 
 def training_blocks(graph: str, results: Sequence[Result]) -> list[Block]:
@@ -19,7 +19,7 @@ def training_blocks(graph: str, results: Sequence[Result]) -> list[Block]:
     note = paper_tables()["time_ms_per_query"]["note"]
     return [
         Heading("How they were trained", 3),
-        *_settings([result for result in results if not is_reckoner(result)]),
+        *_settings([result for result in results if is_of_the_paper(result)]),
         Text(
             "Time. Training is with validation and checkpoints; evaluation is inference, filtering and ranking; both\n"
             f"with what other runs took where several shared the device. The paper's are of its {note}:"
@@ -56,7 +56,7 @@ def _times(graph: str, results: Sequence[Result]) -> Table:
     rows = []
     for result in results:
         settings, seconds = settings_of(result), result["train_seconds"]
-        taken = 0 if is_reckoner(result) else settings["steps"] * settings["batch_size"]
+        taken = settings.get("steps", 0) * settings["batch_size"]
         training, inference = _paper_times(graph, result)
         rows.append([
             name_of(result), f"{seconds:,.0f}", f"{1000 * seconds / taken:.4f}" if taken else "", training,
@@ -71,11 +71,12 @@ def _times(graph: str, results: Sequence[Result]) -> Table:
 
 
 def _paper_times(graph: str, result: Result) -> tuple[str, str]:
-    """Milliseconds a query to train and to infer, of the one backbone that the paper tells."""
-    if is_reckoner(result) or settings_of(result)["model"] != "query2particles":
+    """Milliseconds a query to train and to infer, of the one backbone that the paper timed."""
+    settings, times = settings_of(result), paper_tables()["time_ms_per_query"]
+    if settings["model"] != times["model"]:
         return "", ""
-    form = "baseline" if settings_of(result)["encoding"] == "baseline" else "nrn"
-    training, inference = paper_tables()["time_ms_per_query"][form][PAPER_DATASETS[graph].title]
+    form = "baseline" if settings["encoding"] == "baseline" else "nrn"
+    training, inference = times[form][PAPER_DATASETS[graph].title]
     return f"{training:.3f}", f"{inference:.3f}"
 
 

@@ -14,7 +14,7 @@ from kgreckon.benchmark.format import HEADER as BENCHMARK_HEADER
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
 from kgreckon.files import as_json, is_occupied, make_folders, read_header, write_json
-from kgreckon.models.registry import ModelFamily, family_named
+from kgreckon.models.registry import ModelFamily, family_named, settings_as_json, settings_from_json
 from kgreckon.models.run_files import HEADER, RunFiles
 from kgreckon.models.settings import Settings
 
@@ -165,14 +165,3 @@ def _path_from(folder: Path, target: Path) -> str:
         return Path(os.path.relpath(target.resolve(), folder.resolve())).as_posix()
     except ValueError:
         return str(target.resolve())
-
-
-def settings_as_json(settings: Settings) -> dict[str, Any]:
-    """The settings as a run folder holds them: under the name of the model's family."""
-    return {settings.family: settings.model_dump()}
-
-
-def settings_from_json(data: dict[str, Any]) -> Settings:
-    """The settings that a run folder holds; older ones of neural models have two parts, model and training."""
-    ((name, values),) = [("neural", data)] if "training" in data else data.items()
-    return family_named(name).settings.from_run(values)

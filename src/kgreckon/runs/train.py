@@ -10,7 +10,7 @@ from typing import Any
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.files import writing
 from kgreckon.models.interface import TrainingProgress
-from kgreckon.models.registry import choose_settings, family_named
+from kgreckon.models.registry import DEFAULT_MODEL, choose_settings, family_named
 from kgreckon.models.settings import Settings
 from kgreckon.runs.run_folder import Run
 from kgreckon.version import __version__
@@ -18,7 +18,7 @@ from kgreckon.version import __version__
 
 def train(
     benchmark: str | Path | Benchmark,
-    model: str = "reckoner",
+    model: str = DEFAULT_MODEL,
     *,
     out: str | Path,
     preset: str | None = None,

@@ -14,7 +14,6 @@ from pydantic import TypeAdapter, create_model
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from kgreckon import __version__
 from kgreckon.query import Pause
 from kgreckon.server import schemas
 from kgreckon.server.headers import WITHOUT_TOKEN
@@ -23,6 +22,7 @@ from kgreckon.server.schemas import COMPONENT, REFERENCE
 from kgreckon.server.service import Service
 from kgreckon.server.service_description import FORMS
 from kgreckon.server.sparql_results import FORMATS
+from kgreckon.version import __version__
 
 Request = TypeVar("Request", bound=schemas.Schema)
 Answer = TypeVar("Answer", bound=schemas.Schema)

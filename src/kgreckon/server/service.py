@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from kgreckon import __version__
 from kgreckon.answers import COVERAGE, Answerer, Only
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
@@ -27,6 +26,7 @@ from kgreckon.server.distributions import distributions
 from kgreckon.server.limits import Limits
 from kgreckon.server.places import Places
 from kgreckon.server.sample_questions import examples
+from kgreckon.version import __version__
 
 _PROPOSED = 30  # relations and attributes in one completion
 _FACTS = 100

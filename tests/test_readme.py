@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from kgreckon.models.registry import family_of
 from kgreckon.models.settings import described
 from small_world import small_world
 
+MARK = "-- the end of a block --"
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 
@@ -94,12 +96,32 @@ def reckoner(tmp_path_factory, world_graph):
 class TestPython:
     @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
     def test_the_blocks_of_a_page_run_one_after_the_other(self, page, reckoner, tmp_path):
-        source = "\n".join(blocks(page, "python"))
+        found = re.findall(r"^```python\n(.*?)^```$(?:\n\n^```\n(.*?)^```$)?", text_of(page), re.DOTALL | re.MULTILINE)
+        source = "\n".join(f"{block}\nprint({MARK!r})" for block, _ in found)
         if "runs/reckoner" in source:
             shutil.copytree(reckoner, tmp_path / "runs" / "reckoner")
             shutil.copytree(reckoner.parent / "benchmark", tmp_path / "runs" / "benchmark")  # moved with the run
         done = subprocess.run([sys.executable, "-"], input=source, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+        for (block, shown), printed in zip(found, done.stdout.split(f"{MARK}\n"), strict=False):
+            assert not shown or printed == shown, block
+
+    @pytest.mark.parametrize("page", PAGES)
+    def test_no_block_hides_python_from_this_test(self, page):
+        fences = re.findall(r"^```(\w*)\n(.*?)^```$", text_of(page), re.DOTALL | re.MULTILINE)
+        indented = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.DOTALL | re.MULTILINE)
+        others = [block for language, block in fences if language != "python"]
+        others += re.findall(r"^ {4}(.*)$", indented, re.MULTILINE)
+        assert not [block for block in others if re.search(r"^(from \w\S* import|import) \w+", block, re.MULTILINE)]
+
+    @pytest.mark.parametrize("page", PAGES)
+    def test_every_dotted_name_of_the_package_exists(self, page):
+        for name in set(re.findall(r"\bkgreckon(?:\.\w+)+", text_of(page))):
+            place, _, attribute = name.rpartition(".")
+            try:
+                import_module(name)
+            except ModuleNotFoundError:
+                assert hasattr(import_module(place), attribute), f"{page}: {name}"
 
     def test_a_page_shows_every_public_name(self):
         shown = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`\n]+`", text_of("docs/python.md")))))

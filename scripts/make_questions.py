@@ -43,7 +43,7 @@ WORLD = (
     Question(
         "Which airports are higher than any in Switzerland?",
         "Higher than every Swiss one, which is a negation: not at most as high as some Swiss one. It is proved;\n"
-        "the last lines tell how likely it is that a fact is missing which would refute it.",
+        "the last lines say how likely it is that a fact is missing that would refute it.",
         "(i,(rp,(^is_a),(e,(Airport))),(n,(rap,(elevation),(np,(x <= y),(ap,(elevation),"
         "(i,(rp,(^is_a),(e,(Airport))),(rp,(^in_country),(e,(Switzerland)))))))))",
         ("--explain", "--limit", "2"),

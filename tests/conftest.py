@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph import world as open_world
 
-# The first call of a compiled kernel takes seconds, which is no sign of a slow test.
+# The first call of a compiled kernel takes seconds, which does not mean that the test is slow.
 settings.register_profile("kgreckon", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kgreckon")
 

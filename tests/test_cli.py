@@ -32,7 +32,7 @@ class Result:
 
     @property
     def problem(self) -> str:
-        """The one line that tells a user what is wrong."""
+        """The one line that says what is wrong."""
         assert self.code == 2 and self.out == "" and self.err.startswith("error: ")
         assert self.err.count("\n") == 1 and self.err.endswith("\n")
         return self.err[len("error: ") : -1]

@@ -27,7 +27,7 @@ from random_graph import random_graph
 
 
 def naive_ranks(scores, easy, hard):
-    """For each query and hard answer: how many candidates that are no answer score higher, and how many equal."""
+    """For each query and hard answer: how many candidates that are not answers score higher, and how many equal."""
     found = []
     for query, (row, known, wanted) in enumerate(zip(scores, easy, hard, strict=True)):
         others = [score for place, score in enumerate(row) if place not in known and place not in wanted]

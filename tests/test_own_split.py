@@ -66,7 +66,7 @@ class TestReading:
         splits = rng.integers(0, 3, len(facts))
         for split in Split:
             own = rng.permutation(facts[splits == split])
-            own = np.concatenate([own, own[:10]])  # a repeat within a split is none
+            own = np.concatenate([own, own[:10]])  # a repeat within a split counts once
             with gzip.open(tmp_path / f"{split.label}.tsv.gz", "wt") as file:
                 file.writelines(f"e{h}\tr{r}\te{t}\n" for h, r, t in own)
         found, report = read_split({split.label: tmp_path / f"{split.label}.tsv.gz" for split in Split})

@@ -350,11 +350,11 @@ BAD_TABLES = {
         "values.tsv",
         f'a\tage\t5\nb\tage\t"5"^^<{XSD}string>\nc\tage\t6\n'.encode(),
         2,
-        "a literal of type string is no number",
+        "a literal of type string is not a number",
     ),
     "a quote that closes early": ("facts.csv", b'a,r,b\n"c"d,r,e\n', 2, None),
     "a field beyond the limit of CSV": ("facts.csv", b"a,r,b\nc,r," + b"d" * 200_000 + b"\n", 2, None),
-    "an empty unit is no unit but bad UTF-8 is": (
+    "an empty unit is accepted but bad UTF-8 is not": (
         "values.tsv",
         b"a\tage\t5\t\nb\tage\t5\t\xff\n",
         2,
@@ -622,8 +622,8 @@ class TestRDF:
         graph, report = read_sources([file("graph.nt", "\n".join(["<a:a> <a:r> <a:b> .", *lines]))])
         assert values_of(graph) == set()
         assert report.other_literals == {
-            "string": 2, "text in a language": 2, "boolean": 1, "double that is no finite number": 1, "duration": 1,
-            "integer that is no finite number": 1, "date that is no date": 1, "wkt": 1
+            "string": 2, "text in a language": 2, "boolean": 1, "double that is not a finite number": 1, "duration": 1,
+            "integer that is not a finite number": 1, "date that is not a date": 1, "wkt": 1
         }  # fmt: skip
         assert report.unknown_dates == 1
         assert "2 literals left out: string" in report.remarks()

@@ -126,7 +126,7 @@ def by_shape(queries):
 
 
 def test_the_alarm_goes_off_when_a_rule_is_skipped(graphs, references):
-    """A walk that chose among all edges instead of among predecessors would be told apart."""
+    """A walk that chose among all edges instead of among predecessors would be noticed."""
     graph = graphs["world", ComparisonMode.SAMPLED]
     rng = random.Random(1)
     fair = list(islice(reference_draws(references["world", ComparisonMode.SAMPLED], GENERAL_TYPES["1p"], rng), DRAWS))

@@ -38,7 +38,7 @@ def exchange(port, *sent):
 
 
 def samples(text):
-    """The samples of Prometheus' text format, by name and labels; whatever is none of its lines is an error."""
+    """The samples of Prometheus' text format, by name and labels; any other line is an error."""
     found, kinds = {}, {}
     for line in text.splitlines():
         if line.startswith("# HELP "):
@@ -310,7 +310,7 @@ class TestToken:
         with pytest.raises(UserError, match="environment variable KGRECKON_TOKEN must hold"):
             read_token()
         file.write_bytes(b"\xff" * 20)
-        with pytest.raises(UserError, match="it is no text"):
+        with pytest.raises(UserError, match="it is not text"):
             read_token(file)
         with pytest.raises(UserError, match="No such file"):
             read_token(tmp_path / "none")

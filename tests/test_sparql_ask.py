@@ -116,7 +116,7 @@ def test_every_stated_fact_and_value_is_true(world_graph, proves):
         ("ASK { ?x :borders :Japan } ORDER BY ?x", "ORDER BY is not supported"),
         ("ASK FROM :g { ?x :borders :Japan }", "FROM is not supported"),
         ("ASK { ?x :borders :Japan } VALUES ?x { :Japan }", "VALUES after the pattern"),
-        ("SELECT ?x { ?x :borders :Japan }", "the query is no ASK"),
+        ("SELECT ?x { ?x :borders :Japan }", "the query is not an ASK"),
         ("ASK ?x { ?x :borders :Japan }", "syntax error"),
         ("ASK { :Tokyo :capital_of 3 }", "a number where an entity belongs"),
         ("ASK { :Tokyo :latitude :Japan }", "'Japan' is a name where a number belongs"),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 _LONGEST = 200  # characters of a name that are compared
-FEW = 24  # names that are all told where none is near
+FEW = 24  # names that are all listed where none is close
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
 
 
@@ -65,7 +65,7 @@ class UnknownNameError(UserError):
 
 
 def unknown_name(kind: str, name: str, candidates: Iterable[str]) -> UserError:
-    """The error that says `name` is no such thing and proposes the nearest names, or all where they are few."""
+    """The error for an unknown `name`, which suggests the closest names, or lists all where they are few."""
     known = list(candidates)
     return UnknownNameError(kind, name, lambda: known, known)
 

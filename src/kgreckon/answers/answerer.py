@@ -259,7 +259,7 @@ class Answerer:
 
 
 def _with_proved(candidates: Candidates, proved: np.ndarray) -> Candidates:
-    """The candidates with all that is proved among them; what is no number counts as 0, whatever the model says."""
+    """The candidates with all that is proved among them; a score that is not a number counts as 0."""
     ids, scores = candidates.ids, candidates.scores
     if not np.isfinite(scores).all():
         scores = np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)

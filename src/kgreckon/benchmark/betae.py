@@ -31,7 +31,7 @@ from kgreckon.exact import Ragged
 from kgreckon.graph import Triples
 from kgreckon.query import Operator, Shape
 
-_WORDS = {"u": -1, "n": -2}  # how a query writes what is no id
+_WORDS = {"u": -1, "n": -2}  # how a query writes operators
 _ANSWERS = {
     Split.TRAIN: {"hard": "train-answers.pkl"},
     Split.VALID: {"easy": "valid-easy-answers.pkl", "hard": "valid-hard-answers.pkl"},
@@ -201,7 +201,7 @@ def _without_sign(relation: str, inverse: str) -> str:
 
 
 class _StrangeError(Exception):
-    """A structure or a query that is none."""
+    """A structure or query that cannot be read."""
 
 
 def _is_path(part: Any) -> bool:

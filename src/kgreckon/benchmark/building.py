@@ -68,7 +68,7 @@ class BuildSettings:
     ) -> BuildSettings:
         """The settings for a graph: counts that scale with it, or a paper's dataset's.
 
-        A dataset is built as the paper's numbers were made, with released edges and any anchors, unless told otherwise.
+        A dataset is built as the paper's numbers were made, with released edges and any anchors by default.
         """
         types = types or dict(GENERAL_TYPES)
         mode = ComparisonMode.of(mode or (ComparisonMode.SAMPLED if dataset is None else ComparisonMode.RELEASED))
@@ -115,7 +115,7 @@ class BuildSettings:
 
 
 class BuildProgress:
-    """What a build tells of itself; the default says nothing."""
+    """How a build reports its progress; by default not at all."""
 
     def start(self, split: Split, name: str, wanted: int | None) -> None:
         """The queries of a split and type are begun."""

@@ -2,7 +2,7 @@
 
 Symbols are numbers. An entity is `(e,(17))` and as an answer "17"; a value is `(nv,(2,1927.5))`, unit then number, and
 as an answer [1927.5, 2]. A relation is 2r or 2r + 1 for its inverse, an attribute 2a in `ap` and 2a + 1 in `rap`, a
-comparison its place in the paper's list of seven. `ids.json` beside the queries tells what the numbers stand for.
+comparison its place in the paper's list of seven. `ids.json` beside the queries says what the numbers stand for.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def import_queries(source: Path, graphs: Benchmark, folder: Path) -> Benchmark:
         "queries": {
             split.label: {name: len(by_split[split].get(shape, {})) for name, shape in types.items()} for split in Split
         },
-        "imported": _digest(source),  # so that runs tell benchmarks with other queries apart
+        "imported": _digest(source),  # so that runs distinguish benchmarks with other queries
     }
     with new_folder(folder) as target:
         on_disk.write_graphs(target, graphs.graphs)

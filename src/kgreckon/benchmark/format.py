@@ -246,7 +246,7 @@ class Benchmark:
         path = self.folder / split.label / name / SUMMARY
         found = read_json(path)
         if not isinstance(found.get("found"), int) or not isinstance(found.get("shapes"), dict):
-            raise UserError(f"{path} is damaged: it does not tell how many queries of each shape were found")
+            raise UserError(f"{path} is damaged: it does not say how many queries of each shape were found")
         return found
 
     def query_sets(self, split: Split, name: str) -> Iterator[QuerySet]:

@@ -28,7 +28,7 @@ _NOTHING = np.zeros(0, dtype=np.int32)
 
 
 class ImportProgress(BuildProgress):
-    """What an import tells of itself; the default says nothing."""
+    """How an import reports its progress; by default not at all."""
 
     def reading(self, name: str, done: int, total: int) -> None:
         """So many bytes of a file are read."""
@@ -119,7 +119,7 @@ class _Importer:
         self.strict, self.progress = strict, progress
         self.types: dict[str, Shape] = {}
         self.counts: dict[tuple[Split, str], TypeCounts] = {}
-        self._digest = hashlib.blake2b(digest_size=16)  # so that runs tell benchmarks with other queries apart
+        self._digest = hashlib.blake2b(digest_size=16)  # so that runs distinguish benchmarks with other queries
         on_disk.write_graphs(target, self.graphs)
 
     def add(self, split: Split) -> None:

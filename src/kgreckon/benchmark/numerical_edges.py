@@ -24,7 +24,7 @@ def with_numerical_edges(
     """The same graphs with numerical edges on each.
 
     Every relation gets at most `edges_per_relation` edges, shared evenly among the units. The graphs stay nested, and
-    an edge never tells of a value that its graph lacks.
+    an edge never reveals a value that its graph lacks.
     """
     columns = (_released if mode is ComparisonMode.RELEASED else _sampled)(graphs, rng, edges_per_relation)
     y, label, x, split_of = (np.concatenate(column) for column in zip(*columns, strict=True)) if columns else [

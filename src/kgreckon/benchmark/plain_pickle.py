@@ -25,7 +25,7 @@ _DEFAULT_DICT = ("collections", "defaultdict")
 
 
 class _ForbiddenError(Exception):
-    """Something that is no plain data; the message says what."""
+    """The file contains something other than plain data; the message says what."""
 
 
 def read_plain_pickle(path: Path, advance: Callable[[int, int], None] = lambda done, total: None) -> Any:

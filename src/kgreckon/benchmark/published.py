@@ -75,7 +75,7 @@ class FactFile:
 
 
 def read_facts(path: Path, ids: Sequence[Callable[[str], int]]) -> FactFile:
-    """The facts of a table of three columns, which `ids` read; they raise a ValueError where a field is no id."""
+    """The facts of a table of three columns, which `ids` read; they raise a ValueError where a field is not an id."""
     numbers, lines = array("q"), array("q")
     for line, fields in read_rows(path, ImportReport()):
         if len(fields) != len(ids):

@@ -31,7 +31,7 @@ class Draws:
 
     @cached_property
     def codes(self) -> np.ndarray:  # (queries,) int64
-        """A number for each query that tells its specific type."""
+        """A number for each query that identifies its specific type."""
         weights = 4 ** np.arange(self.kinds.shape[1], dtype=np.int64)
         return self.kinds.astype(np.int64) @ weights
 

@@ -32,7 +32,7 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()  # what cannot be written is told here, and not when the program is gone
+            sys.stdout.flush()  # write errors are reported here, not after the program has ended
     except UserError as error:
         print(f"error: {visible(str(error))}", file=sys.stderr)
         sys.exit(2)
@@ -54,5 +54,5 @@ def main() -> None:
 
 def _forget_output() -> None:
     """Let go of what could not be written, which would be tried again at the end."""
-    with suppress(OSError, ValueError):  # a standard output that is no file
+    with suppress(OSError, ValueError):  # a standard output that is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

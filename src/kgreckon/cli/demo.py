@@ -81,7 +81,7 @@ def run(folder: Path) -> None:
     ]
     print_comparison(compare_runs([run.folder for run in runs]), out)
     out.print(
-        f"On {EVALUATED} testing queries of each type. A minute of training is no verdict on a model:", style="dim"
+        f"On {EVALUATED} testing queries of each type. A minute of training says little about a model:", style="dim"
     )
     out.print("docs/results.md has the paper's benchmark.", style="dim")
     _infer_answers(runs[-1], made, out)

@@ -118,7 +118,7 @@ def evaluate_scores(
 
     Where `score` gives more scores after those of all entities, answers are also ranked among all of them. `advance`
     hears of so many more queries of so many in all. On a GPU everything is queued, and the host waits only for the end.
-    Raises a UserError where a score is no number.
+    Raises a UserError where a score is not a number.
     """
     start = perf_counter()
     at_once = at_once or _AT_ONCE[queries.numbers.device.type]

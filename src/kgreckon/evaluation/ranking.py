@@ -44,7 +44,7 @@ class Ranks:
 
 
 def filtered_ranks(scores: Tensor, easy: AnswerPairs, hard: AnswerPairs) -> Ranks:  # (queries, candidates)
-    """Rank hard answers against the candidates that are no answer."""
+    """Rank hard answers against the candidates that are not answers."""
     others = scores.clone()
     others[easy.query, easy.item] = -torch.inf
     others[hard.query, hard.item] = -torch.inf

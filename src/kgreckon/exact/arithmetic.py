@@ -176,7 +176,7 @@ def ranges_of(
 ) -> tuple[np.ndarray, np.ndarray]:
     """For each y of some numbers, the range of places of the x, among sorted numbers, that stand in the relation to it.
 
-    Of `!=`, which is no range, the range that is left out.
+    For `!=`, which is not a range, the range that is excluded.
     """
     lows = np.empty(len(numbers), dtype=np.int64)
     highs = np.empty(len(numbers), dtype=np.int64)

@@ -242,7 +242,7 @@ def unite_intervals(
 def complement_intervals(
     offsets: np.ndarray, lows: np.ndarray, highs: np.ndarray, unit_starts: np.ndarray, units: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each query, the rows of its units that its set does not hold; a unit of -1 is none."""
+    """For each query, the rows of its units that its set does not hold; a unit of -1 means no unit."""
     queries, num_units = units.shape
     out_offsets = np.zeros(queries + 1, dtype=np.int64)
     out_lows = np.empty(num_units * (len(lows) + queries), dtype=np.int32)

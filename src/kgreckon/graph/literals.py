@@ -86,10 +86,10 @@ def read_literal(lexical: str, datatype: str) -> tuple[float, str]:
     """The number that a typed literal denotes, and its datatype as unit."""
     unit = local_name(datatype)
     if datatype.startswith(_RDF):
-        raise NotANumberError(f"a literal of type {unit} is no number")
+        raise NotANumberError(f"a literal of type {unit} is not a number")
     if datatype.startswith(_XSD):
         if unit in _WORDS:
-            raise NotANumberError(f"a literal of type {unit} is no number")
+            raise NotANumberError(f"a literal of type {unit} is not a number")
         if unit in _CALENDAR:
             return read_date(lexical), unit
     return read_number(lexical), unit

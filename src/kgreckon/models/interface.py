@@ -29,7 +29,7 @@ class ScoreMeaning(StrEnum):
 
     CERTAIN = "certain"  # only what is proved has a score
     PROBABILITY = "probability"
-    SHARE = "share"  # of a softmax over all candidates: it ranks, and is no probability
+    SHARE = "share"  # of a softmax over all candidates: it ranks, but is not a probability
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class RunFiles:
             raise UserError(f"{path} cannot be read: {error}") from None
         for key, tensor in tensors.items():
             if tensor.is_floating_point() and not tensor.isfinite().all():
-                raise UserError(f"{path} cannot be used: {key} holds what is no finite number; train the run again")
+                raise UserError(f"{path} cannot be used: {key} holds a number that is not finite; train the run again")
         return tensors
 
     def save(self, name: str, tensors: dict[str, Tensor]) -> None:

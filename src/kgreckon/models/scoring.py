@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.amp import custom_bwd, custom_fwd
 from torch.nn.functional import pad
 
-_ALIGNMENT = 8  # candidates; tensor cores are several times slower on rows whose length is no multiple of it
+_ALIGNMENT = 8  # candidates; tensor cores are several times slower on rows whose length is not a multiple of it
 
 
 def inner_products(states: Tensor, points: Tensor) -> Tensor:  # (b, d), (n, d) -> (b, n)

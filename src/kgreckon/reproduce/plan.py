@@ -75,7 +75,7 @@ def plans_for(
     """
     for name in changes or {}:
         if name in ("model", "encoding", "seed"):
-            raise UserError(f"{name} tells runs apart: choose them with --models and --seeds")
+            raise UserError(f"{name} distinguishes runs: choose it with --models and --seeds")
     plans = [Plan(RECKONER, {"model": RECKONER, **_RECKONER.get(dataset, {})})]
     plans += [_neural(dataset, model, encoding, changes or {}) for model in BACKBONES for encoding in ENCODINGS]
     known = [RECKONER, *BACKBONES, *(plan.name for plan in plans[1:])]
@@ -88,7 +88,7 @@ def plans_for(
     if paper_loss:
         taken += [_with_paper_loss(plan) for plan in chosen if plan.settings.get("encoding", "baseline") != "baseline"]
     for plan in taken:
-        choose_settings(**plan.settings)  # an error in them is told before anything is built
+        choose_settings(**plan.settings)  # an error in them is raised before anything is built
     return taken
 
 

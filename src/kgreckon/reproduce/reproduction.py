@@ -43,7 +43,7 @@ class FailedRunsError(UserError):
 
 
 class ReproductionProgress:
-    """What a reproduction tells of itself; the default says nothing."""
+    """How a reproduction reports its progress; by default not at all."""
 
     def building(self) -> AbstractContextManager[BuildProgress | None]:
         """A benchmark is built inside of what this returns."""

@@ -34,7 +34,7 @@ def is_of_the_paper(result: Result) -> bool:
 
 
 def made_on(result: Result) -> str:
-    """The device and the versions it was made with, as far as the run told them."""
+    """The device and the versions it was made with, as far as the run recorded them."""
     versions = (("torch", "torch"), ("Python", "python"), ("kgreckon", "kgreckon"))
     return ", ".join([result["device_name"], *(f"{name} {result[key]}" for name, key in versions if result.get(key))])
 

@@ -185,7 +185,7 @@ def _forms(trials: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _counts(trials: Sequence[dict[str, Any]]) -> str:
-    """How many trials there are of each form; rows, which some are compared with, are none."""
+    """How many trials there are of each form; rows that others are compared with do not count."""
     made = [trial["numbers"] for trial in trials if not trial.get("from_row")]
     return ", ".join(f"{made.count(form)} with {form}" for form in _forms(trials))
 

@@ -71,7 +71,7 @@ class Catalogue:
                 return Names(names=[self.attribute(int(order[place])) for place in index.find(text, limit)])
 
     def entity(self, entity: int) -> EntityName:
-        """An entity's names, and some facts that tell it from others."""
+        """An entity's names, and some facts that distinguish it from others."""
         names, detail = self.graph.vocabulary, ", ".join(self._facts_of(entity))
         return EntityName(name=names.entity_name(entity), label=names.entity_label(entity), detail=detail)
 
@@ -162,7 +162,7 @@ class Catalogue:
         return found
 
     def _kindness(self, group: int) -> float:
-        """Many facts with few distinct tails make a relation that tells kinds: `is_a` comes before `in_country`."""
+        """A relation with many facts and few distinct tails names kinds: `is_a` comes before `in_country`."""
         relation = int(self.graph.follows.labels[group]) >> 1
         return -float(self.relation_facts[relation] / self._tails[relation])
 

@@ -121,7 +121,7 @@ class BoundedProtocol(H11Protocol):
                 self._expect_head()
 
     def send_400_response(self, msg: str) -> None:
-        """What came is no HTTP, or none that may be."""
+        """Answer bytes that are not valid HTTP, or not allowed."""
         error = sys.exception()
         status = error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400
         if status == 431:

@@ -88,7 +88,7 @@ def _numbers_below(query: Query) -> Iterator[Query]:
 
 
 def interval(graph: KnowledgeGraph, query: Query, unit: str, pause: Pause) -> Interval:
-    """The smallest interval around a set of numbers of one unit, as far as comparisons and observed values tell it."""
+    """The smallest interval around a set of numbers of one unit, as far as comparisons and values determine it."""
     match query:
         case Number(value, own):
             return Interval(value, value) if own == unit else EMPTY

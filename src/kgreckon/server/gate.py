@@ -54,7 +54,7 @@ class Gate:
     """Worker threads with bounded queues, used from one event loop.
 
     What is quick has a worker of its own, so that it never waits for a question. A request counts until its work has
-    really ended, even if its client was told before that it took too long.
+    really ended, even if its client was already told that it took too long.
     """
 
     def __init__(self, limits: Limits, torch_threads: int = 1) -> None:

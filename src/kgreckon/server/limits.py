@@ -23,14 +23,14 @@ class Limits:
     names: int = 100  # of one search
     sparql_answers: int = 10_000
     sparql_default: int = 100  # rows for a SELECT without a LIMIT, unless the graph proves more
-    heads: int = 64  # of a reckoner's predicted facts, fewer than in evaluations: docs/results.md tells what it costs
+    heads: int = 64  # of a reckoner's predicted facts, fewer than in evaluations: docs/results.md shows what it costs
     seconds: float = 10.0  # from the request to its answer
     at_once: int = 2  # requests that are computed at the same time; one client has all of these workers but one
     waiting: int = 64  # requests that may wait for their turn
     client_waiting: int = 16  # of one client
     connections: int = 512
     client_connections: int = 64  # of one client
-    stop_seconds: float = 10.0  # for what runs when the server is told to stop
+    stop_seconds: float = 10.0  # for running requests when the server is asked to stop
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -29,7 +29,7 @@ class AccessLog(StrEnum):
 
 
 class Monitor:
-    """Counts and logs what is asked of a server, and tells clients apart."""
+    """Counts and logs requests, and distinguishes clients."""
 
     def __init__(
         self,

@@ -36,7 +36,7 @@ def preferred(accept: str | None, offers: Sequence[str]) -> str | None:
 
 
 def _range(text: str) -> tuple[str, str, int, float] | None:
-    """A media range: its two parts, how specific it is, and its quality; None for what is none."""
+    """A media range: its two parts, how specific it is, and its quality; None if it cannot be read."""
     name, *parameters = text.split(";")
     match = _RANGE.fullmatch(name.strip().lower())
     if match is None or (match[1] == "*" and match[2] != "*"):

@@ -29,7 +29,7 @@ _KNOWN = (
 def examples(catalogue: Catalogue, check: Callable[[Query], None]) -> tuple[Query, ...]:
     """Some questions with answers: well-known ones where the graph holds their names, else made of what is frequent.
 
-    A question for which `check` raises a UserError is none: the model cannot answer it.
+    Questions for which `check` raises a UserError are left out: the model cannot answer them.
     """
     graph = catalogue.graph
     known = [query for query in (_read(text, graph) for text in _KNOWN) if query is not None]

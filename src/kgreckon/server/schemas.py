@@ -179,7 +179,7 @@ class Info(Schema):
 
 
 class EntityName(Schema):
-    """An entity, and perhaps some facts that tell it from others."""
+    """An entity, and perhaps some facts that distinguish it from others."""
 
     name: str
     label: str

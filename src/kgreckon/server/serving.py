@@ -48,11 +48,11 @@ def serve(
     access_log: AccessLog = AccessLog.OFF,
     proxies: Collection[str] = (),
 ) -> None:
-    """Answer requests until the process is told to stop (SIGINT, SIGTERM): what runs then has `stop_seconds` to end.
+    """Answer requests until SIGINT or SIGTERM; running requests then have `stop_seconds` to end.
 
     On a loopback address only requests for this machine, or for one of `hosts`, are answered. With a `token` only those
     are that bear it. `proxies` are the addresses, or networks, that are trusted to name the client of a request.
-    `started` is told the address once there is a socket to answer at.
+    `started` is called with the address once the socket is open.
     """
     limits = limits or Limits()
     monitor = Monitor(access_log, Proxies.of(proxies))
@@ -129,7 +129,7 @@ def _listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         found = socket.create_server((host, port), family=family, backlog=1024)
     except (OverflowError, UnicodeError):
-        raise UserError(f"{host}, port {port}, is no address: a port is a number from 0 to 65535") from None
+        raise UserError(f"{host}, port {port}, is not an address: a port is a number from 0 to 65535") from None
     except OSError as error:
         taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
         remedy = "choose another port" if taken else "give an address of this machine"

@@ -24,7 +24,7 @@ def read_token(file: Path | None = None) -> str | None:
         try:
             text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
             raise UserError(f"the token cannot be read from {file}: {reason}") from None
     token = text.strip()
     if len(token) < _LEAST or not _TOKEN.fullmatch(token):

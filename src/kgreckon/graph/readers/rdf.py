@@ -137,7 +137,7 @@ class _Reader:
         except NotANumberError:
             kind = "text in a language" if datatype == _LANG_STRING else local_name(datatype)
             if is_numeric_type(datatype):
-                kind += " that is no date" if is_calendar(kind) else " that is no finite number"
+                kind += " that is not a date" if is_calendar(kind) else " that is not a finite number"
             self.report.other_literals[kind] += 1
 
     def name(self, term: object) -> str:

@@ -216,7 +216,7 @@ def _header(rows: list[Row]) -> TableKind | None:
 
 
 def _check_header(path: Path, row: Row) -> None:
-    """A first row that is plainly a header, but none that is known, is no fact."""
+    """Reject a first row that is plainly a header, but not one that is known."""
     words = [field.strip().lower() for field in row[1]]
     if _header([row]) is not None or len(words) < 3:
         return

@@ -67,7 +67,7 @@ def training_queries(benchmark: Benchmark, device: torch.device) -> list[DeviceQ
 
 
 def model_for(benchmark: Benchmark, settings: NeuralSettings, generator: torch.Generator) -> QueryModel:
-    """A new model for a benchmark's graph; only the training graph tells it what values to expect."""
+    """A new model for a benchmark's graph; only the training graph determines what values to expect."""
     graph = benchmark.graph
     sizes = Sizes(len(graph.entities), 2 * len(graph.relations), len(graph.attributes), len(graph.values))
     values = ScaledValues.from_table(

@@ -10,7 +10,7 @@ def start_as_rotations(module: nn.Module, generator: torch.Generator) -> None:
     """Let every matrix of an operator start as a rotation, and biases at 0: what goes in comes out at its length.
 
     The usual start shortens a vector at each layer. Where no norm makes up for it, a set that went through a few of
-    them would tell the candidates apart by next to nothing, and learn slowly.
+    them would hardly distinguish the candidates, and learn slowly.
     """
     for layer in module.modules():
         if isinstance(layer, nn.Linear):

@@ -173,7 +173,7 @@ class QueryModel(nn.Module):
         random = torch.randint(total, (negatives,), device=positives.device)
         candidates = torch.cat([positives.flatten(), random])
         scores = self.scores(state, of_numbers, candidates).float()
-        # A query's own answers may stand among the others' again: there they are no negatives.
+        # A query's own answers may also be answers of others: there they are not negatives.
         own = (positives[:, :, None] == candidates).any(dim=1)
         others = scores.masked_fill(own, -1e4).logsumexp(dim=1, keepdim=True)
         wanted = scores.gather(1, torch.arange(positives.numel(), device=positives.device).view_as(positives))

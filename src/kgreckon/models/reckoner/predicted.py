@@ -51,7 +51,7 @@ class Calibration:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Calibration:
-        """The way back; a TypeError where the data is none."""
+        """The inverse; a TypeError where the data is malformed."""
         if not all(isinstance(number, int | float) for number in data.values()):
             raise TypeError("a calibration holds numbers")
         return Calibration(**data)

@@ -103,7 +103,7 @@ def read_ask(text: str, tokens: int = MAX_TOKENS) -> Group:
     """The pattern of the ASK that `text` writes."""
     reader, query = _query(text, tokens)
     if not named(query, "AskQuery"):
-        raise UserError("the query is no ASK")
+        raise UserError("the query is not an ASK")
     return reader.ask(query)
 
 
@@ -130,7 +130,7 @@ def _unescaped(text: str) -> str:
     def character(escaped: re.Match[str]) -> str:
         number = int(escaped[0][2:], 16)
         if number > 0x10FFFF or 0xD800 <= number < 0xE000:
-            raise UserError(f"{escaped[0]} is no character")
+            raise UserError(f"{escaped[0]} is not a character")
         return chr(number)
 
     found = _ESCAPED.sub(character, text)

@@ -153,7 +153,7 @@ class _Writer:
         return [f"?{next(self.fresh)} {path} ?{x} .", *marks[:1]]
 
     def sort_of_object(self, name: str, x: str, number: bool) -> list[str]:
-        """What tells numbers and entities apart at the end of a predicate that is a relation and an attribute."""
+        """What distinguishes numbers from entities at the end of a predicate that is a relation and an attribute."""
         both = self._names("relation", name) and self._names("attribute", name)
         return [f"FILTER({'isNumeric' if number else '!isLiteral'}(?{x}))"] if both else []
 
@@ -180,7 +180,7 @@ def _union(branches: list[list[str]]) -> list[str]:
 
 
 def _number(value: float) -> str:
-    """A number in an expression: exact, and a double where it is no small integer."""
+    """A number in an expression: exact; a double unless it is a small integer."""
     text = plain_number(value) if abs(value) < _SMALL else repr(float(value))
     return text if "e" in text or "." not in text else f"{text}e0"
 

@@ -1,4 +1,4 @@
-/** The answers: a ranked list with scores as bars, observed and inferred ones told apart, reasons on demand. */
+/** The answers: a ranked list with scores as bars, with observed and inferred ones marked, reasons on demand. */
 
 import * as api from "./api.js";
 import { element, spoken } from "./elements.js";

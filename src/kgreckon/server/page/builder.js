@@ -16,7 +16,7 @@ function keyOf(node, part) {
   return `${keys.get(node)}-${part}`;
 }
 
-/** The menus in `container`. `changed(draft)` is told of every edit. */
+/** The menus in `container`. `changed(draft)` is called after every edit. */
 export class Builder {
   constructor(container, info, changed) {
     this.container = container;
@@ -38,7 +38,7 @@ export class Builder {
     if (focus) this.container.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
   }
 
-  /** After `change` to the draft, draw anew, focus a part of a node, and tell. */
+  /** After `change` to the draft, redraw, focus a part of a node, and notify. */
   edit(change, node = null, part = null) {
     change();
     this.render(node && keyOf(node, part));

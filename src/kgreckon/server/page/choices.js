@@ -71,7 +71,7 @@ const merged = (one, other) =>
 export async function conditionsFor(list, text, any) {
   const fitting = await api.complete(answerable(list)).catch(() => api.complete(null));
   let { attributes = [] } = fitting;
-  // The server tells where relations lead from the things; a condition leads back to them.
+  // The server says where relations lead from the entities; a condition leads back to them.
   let relations = (fitting.relations ?? []).map((relation) => ({ ...relation, inverse: !relation.inverse }));
   if (text) {
     const [byRelation, byAttribute] = await Promise.all([api.names("relation", text), api.names("attribute", text)]);

@@ -67,7 +67,7 @@ function bars(distribution, at, masses, style) {
   const least = masses.length === 1 ? SINGLE : 1;
   return masses
     .map((mass, place) => {
-      if (mass === 0 || (style === "bar answer" && mass < highest / 500)) return null; // a trace is no answer
+      if (mass === 0 || (style === "bar answer" && mass < highest / 500)) return null; // too small to be an answer
       const [left, right] = [at(distribution.edges[place]), at(distribution.edges[place + 1])];
       const height = Math.max(1.5, (mass / highest) * (FLOOR - 14));
       const width = Math.max(least, right - left - 1);

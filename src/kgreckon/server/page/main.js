@@ -88,7 +88,7 @@ async function ask(limit = FIRST) {
     const version = question.turn;
     const only = document.querySelector("#only input:checked").value || null;
     const most = info.limits?.answers ?? 100;
-    const beyond = Math.min(most, limit + 1); // one beyond what is shown tells whether there are more
+    const beyond = Math.min(most, limit + 1); // one more than is shown, to know whether there are more
     const found = await api.ask(question.asked, beyond, only);
     if (turn !== asking) return;
     answered = found.paper;

@@ -6,7 +6,7 @@ import * as trees from "./tree.js";
 
 const PAUSE = 250; // milliseconds of silence before what is typed is read
 
-/** Tells `changed` when a form, a problem or the words change. */
+/** Calls `changed` when a form, a problem or the words change. */
 export class Question extends EventTarget {
   constructor() {
     super();

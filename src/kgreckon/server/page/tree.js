@@ -90,7 +90,7 @@ export function lacks(node, sort = "entities") {
       const readable = !/[^A-Za-z]/.test(node.comparison)
         ? node.comparison !== ""
         : FORMULA.test(node.comparison.trim());
-      const missing = readable ? [] : own("formula", `“${node.comparison}” is no formula such as x > 2y + 3`);
+      const missing = readable ? [] : own("formula", `“${node.comparison}” is not a formula such as x > 2y + 3`);
       return [...missing, ...lacks(node.of, "numbers")];
     }
     case "not":

@@ -26,6 +26,7 @@ from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.exact import ComparisonMode, answer
 from kgreckon.graph import GraphBuilder
+from kgreckon.models.held_back import HeldBack, hold_back
 from kgreckon.models.interface import Prediction, TrainingProgress
 from kgreckon.models.proofs import How, Proof
 from kgreckon.models.reckoner import (
@@ -43,7 +44,7 @@ from kgreckon.models.reckoner.explaining import explain
 from kgreckon.models.reckoner.features import neighbourhood_vectors
 from kgreckon.models.reckoner.fitting import fit_beliefs
 from kgreckon.models.reckoner.fuzzy import Ranges
-from kgreckon.models.reckoner.learning import HeldBack, hold_back, is_trained, learn_reckoner, open_reckoner
+from kgreckon.models.reckoner.learning import is_trained, learn_reckoner, open_reckoner
 from kgreckon.models.reckoner.links import ComplEx, LinkTraining
 from kgreckon.models.reckoner.predicted import Expectations, Labels, log_sums
 from kgreckon.models.reckoner.predicting import predict

@@ -5,7 +5,6 @@ A graph and some true facts that it lacks are enough; a benchmark's validation q
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +17,7 @@ from kgreckon.evaluation import AnswerPairs, EvaluationQueries, filtered_ranks
 from kgreckon.exact import ComparisonMode
 from kgreckon.files import read_json, write_json
 from kgreckon.graph import KnowledgeGraph, Triples
+from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.reckoner.calibrating import STEPS, fit_calibration
 from kgreckon.models.reckoner.evidence import Evidence
@@ -34,32 +34,6 @@ CALIBRATION = "calibration.json"
 AT_ONCE = {"cuda": 512, "cpu": 16}
 _UNKNOWN = 6e4  # stands for infinity in half precision
 _RANKED = 1000  # held-back facts ranked from each end, where no query is there to validate
-
-
-@dataclass(frozen=True)
-class HeldBack:
-    """True facts that a graph lacks, over the same entities, relations and values."""
-
-    facts: Triples
-    attribute_facts: Triples
-    stated_share: float  # of all true facts, the share that the graph states
-
-    @staticmethod
-    def between(graph: KnowledgeGraph, larger: KnowledgeGraph, stated_share: float) -> HeldBack:
-        """What a larger graph over the same names states beyond a graph."""
-
-        def more(own: Triples, others: Triples) -> Triples:
-            return others[own.rows_of(others.sources, others.labels, others.targets) < 0]
-
-        facts, attribute_facts = more(graph.facts, larger.facts), more(graph.attribute_facts, larger.attribute_facts)
-        return HeldBack(facts, attribute_facts, stated_share)
-
-
-def hold_back(graph: KnowledgeGraph, share: float, rng: np.random.Generator) -> tuple[KnowledgeGraph, HeldBack]:
-    """A graph without a random share of its facts and values, and these."""
-    kept, kept_values = (rng.random(len(own)) >= share for own in (graph.facts, graph.attribute_facts))
-    held = HeldBack(graph.facts[~kept], graph.attribute_facts[~kept_values], 1 - share)
-    return graph.restricted(kept, kept_values), held
 
 
 def is_trained(files: RunFiles) -> bool:

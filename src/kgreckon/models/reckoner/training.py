@@ -8,9 +8,10 @@ from kgreckon.benchmark import Benchmark, Split
 from kgreckon.benchmark.splits import TRAIN_SHARE
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.exact import ComparisonMode
+from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.reckoner.fuzzy import Reckoner
-from kgreckon.models.reckoner.learning import HeldBack, learn_reckoner, open_reckoner
+from kgreckon.models.reckoner.learning import learn_reckoner, open_reckoner
 from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.reckoner_settings import ReckonerSettings
 from kgreckon.models.run_files import RunFiles

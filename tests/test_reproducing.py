@@ -271,7 +271,7 @@ def test_a_long_learning_curve_is_told_in_few_steps_and_to_its_end():
 
 @pytest.mark.parametrize("name", ["model", "encoding", "seed"])
 def test_what_tells_runs_apart_is_no_setting_of_all(name):
-    with pytest.raises(UserError, match=f"{name} tells runs apart"):
+    with pytest.raises(UserError, match=f"{name} distinguishes runs"):
         plans_for("db15k", changes={name: "1"})
 
 

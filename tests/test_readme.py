@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,8 +15,10 @@ import typer.main
 
 import kgreckon
 from kgreckon.cli import app
-from kgreckon.models.registry import family_of
+from kgreckon.models.registry import choose_settings, family_of
 from kgreckon.models.settings import described
+from kgreckon.reproduce.plan import BACKBONES, plans_for
+from kgreckon.server import Limits
 from small_world import small_world
 
 MARK = "-- the end of a block --"
@@ -139,6 +142,27 @@ class TestWhatIsMade:
             [sys.executable, str(ROOT / "scripts" / "make_settings.py"), "--check"], capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
+
+    def test_the_limits_of_the_server_are_those_of_its_page(self):
+        rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([\d, ]+) \|", text_of("docs/server.md"), re.MULTILINE)
+        shown = {}
+        for names, defaults in rows:
+            numbers = [float(number.replace(",", "")) for number in defaults.split(", ")]
+            shown |= dict(zip(re.findall(r"\w+", names), numbers, strict=True))
+        assert shown == asdict(Limits())
+
+    def test_the_settings_of_a_reproduction_are_those_of_its_plans(self):
+        rows = re.findall(r"^\| (\w+) \| ([\d,]+ \|.*) \|$", text_of("docs/training.md"), re.MULTILINE)
+        shown = {model: [float(cell.replace(",", "")) for cell in cells.split(" | ")] for model, cells in rows}
+        planned: dict[str, list[float]] = {}
+        for model in BACKBONES:
+            plans = [plans_for(graph, [model]) for graph in ("db15k", "yago15k", "fb15k")]
+            (steps,) = {tuple(plan.settings["steps"] for plan in forms) for forms in zip(*plans, strict=True)}
+            chosen = [choose_settings(**plan.settings) for graph in plans for plan in graph]
+            names = ("learning_rate", "operator_rate", "value_weight")
+            (others,) = {tuple(settings.model_dump()[name] for name in names) for settings in chosen}
+            planned[model] = [*steps, *others]
+        assert shown == planned
 
     @pytest.mark.parametrize(("page", "family"), [("docs/training.md", "neural"), ("docs/reckoner.md", "reckoner")])
     def test_each_family_of_models_has_its_table(self, page, family):

@@ -313,6 +313,8 @@ class TestCommandLine:
         (statement,) = found["answers"][0]["reason"]["statements"]
         assert (statement["subject"], statement["predicate"], statement["object"]) == ("Sapporo", "in country", "Japan")
         assert statement["how"] == "observed"
+        in_python = kgreckon.load("world").ask("(rp,(in_country),(e,(Sapporo)))", explain=True)
+        assert found == json.loads(json.dumps(in_python.as_json()))  # and the server's: tests/test_server.py
         sampled = ("--comparisons", "sampled", "--explain")
         assert "compares by arithmetic" in output("ask", "world", "(e,(Japan))", *sampled).err
 

@@ -145,7 +145,7 @@ class TestWhatIsMade:
 
     def test_the_limits_of_the_server_are_those_of_its_page(self):
         rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([\d, ]+) \|", text_of("docs/server.md"), re.MULTILINE)
-        shown = {}
+        shown: dict[str, float] = {}
         for names, defaults in rows:
             numbers = [float(number.replace(",", "")) for number in defaults.split(", ")]
             shown |= dict(zip(re.findall(r"\w+", names), numbers, strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
 
 from rich import progress as bars
 from rich.console import Console
@@ -13,7 +12,8 @@ from kgreckon.benchmark import BuildProgress, Split
 from kgreckon.benchmark.examples import Example
 from kgreckon.benchmark.importing import ImportProgress
 from kgreckon.benchmark.overview import BenchmarkStatistics, QueryCounts
-from kgreckon.cli.console import notes, print_table
+from kgreckon.cli.bars import Bars
+from kgreckon.cli.console import print_table
 from kgreckon.cli.graph_tables import print_question
 from kgreckon.graph import KnowledgeGraph
 
@@ -125,35 +125,22 @@ def print_example(example: Example, graph: KnowledgeGraph, limit: int, out: Cons
     out.print()
 
 
-class BuildBar(BuildProgress):
-    """Bars on stderr, one for each split and type: how many queries, how fast, how long still."""
+class BuildBar(Bars, BuildProgress):
+    """Bars on stderr, one for each split and type: number of queries, rate, remaining time."""
 
     def __init__(self) -> None:
-        self._bars = bars.Progress(
+        super().__init__(
             bars.TextColumn("{task.description}"),
             bars.BarColumn(),
             bars.MofNCompleteColumn(),
             bars.TextColumn("{task.fields[rate]}"),
             bars.TimeRemainingColumn(),
-            console=notes(),
         )
         self._task = bars.TaskID(0)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._bars.tasks:  # else a mistake that is found at once would come after an empty line
-            self._bars.stop()
-
-    def add(self, text: str, total: int | None) -> bars.TaskID:
-        """A new bar."""
-        self._bars.start()
-        return self._bars.add_task(text, total=total, rate="")
-
     def start(self, split: Split, name: str, wanted: int | None) -> None:
         """A new bar."""
-        self._task = self.add(f"{split.label} {name}", wanted)
+        self._task = self._add(f"{split.label} {name}", wanted, rate="")
 
     def advance(self, found: int) -> None:
         """The bar moves."""
@@ -176,4 +163,4 @@ class ImportBar(BuildBar, ImportProgress):
     def reading(self, name: str, done: int, total: int) -> None:
         """The bar of a file appears, or moves."""
         shown = [task.id for task in self._bars.tasks if task.description == name]
-        self._bars.update(shown[0] if shown else self.add(name, total), completed=done, rate="bytes")
+        self._bars.update(shown[0] if shown else self._add(name, total, rate=""), completed=done, rate="bytes")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from rich import progress as bars
 from rich.console import Console
 
+from kgreckon.cli.bars import Bars
 from kgreckon.cli.benchmark_tables import BuildBar
 from kgreckon.cli.console import notes, print_table
 from kgreckon.graph.literals import is_calendar, nearest_day
@@ -23,31 +24,23 @@ if TYPE_CHECKING:
     from kgreckon.evaluation import EvaluationResult, TargetTable
 
 
-class TrainingBar(TrainingProgress):
-    """A bar on stderr: loss, queries a second, the last validation, and the time that is left."""
+class TrainingBar(Bars, TrainingProgress):
+    """A bar on stderr: loss, queries per second, the last validation, and the remaining time."""
 
     def __init__(self) -> None:
-        self._bars = bars.Progress(
+        super().__init__(
             bars.TextColumn("step"),
             bars.BarColumn(),
             bars.MofNCompleteColumn(),
             bars.TextColumn("{task.fields[text]}"),
             bars.TimeRemainingColumn(),
-            console=notes(),
         )
         self._task = bars.TaskID(0)
         self._validation = ""
 
-    def __enter__(self) -> TrainingBar:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bars.stop()
-
     def begin(self, step: int, steps: int) -> None:
         """The bar appears."""
-        self._task = self._bars.add_task("training", total=steps, completed=step, text="")
+        self._task = self._add("training", steps, step, text="")
 
     def report(self, step: int, loss: float, queries_per_second: float) -> None:
         """The bar moves."""
@@ -83,22 +76,18 @@ class ReproductionNotes(ReproductionProgress):
         notes().print(f"{plan.name}: stopped; the same command goes on with it")
 
 
-class RankingBar:
+class RankingBar(Bars):
     """A bar on stderr for the queries that are ranked."""
 
     def __init__(self) -> None:
-        self._bars = bars.Progress(
+        super().__init__(
             bars.TextColumn("ranked"), bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn("queries"),
-            bars.TimeElapsedColumn(), bars.TimeRemainingColumn(), console=notes(),
+            bars.TimeElapsedColumn(), bars.TimeRemainingColumn(),
         )  # fmt: skip
-        self._task = self._bars.add_task("ranking", total=None)
 
-    def __enter__(self) -> RankingBar:
-        self._bars.start()
+    def __enter__(self) -> Self:
+        self._task = self._add("ranking", None)
         return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bars.stop()
 
     def advance(self, count: int, total: int) -> None:
         """So many more, of so many in all."""

@@ -21,7 +21,7 @@ def parse_types(texts: Sequence[str] | None) -> dict[str, Shape] | None:
         for known in (part.strip() for part in text.split(",")):
             if known not in NAMED_TYPES:
                 error = unknown_name("type", known, NAMED_TYPES)
-                raise UserError(f"{error}; the types are {', '.join(NAMED_TYPES)}, or NAME='(p,(p,(p,(e))))'")
+                raise UserError(f"{error}; or write a type of your own, NAME='(p,(p,(p,(e))))'")
             _add(types, known, NAMED_TYPES[known])
     return types
 

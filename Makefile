@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/
 
-.PHONY: demo test setup check format docs report world clean
+.PHONY: demo test setup check format docs faults report world clean
 
 demo: setup
 	$(RUN)kgreckon demo
@@ -30,6 +30,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 format: setup
 	$(RUN)ruff check --fix .
 	$(RUN)ruff format .
+
+# A thousand kills, files that may not grow, and pairs of writers; half an hour. docs/reliability.md has the figures.
+faults: setup
+	$(RUN)python bench/faults.py kills steps sizes pairs --kills 1000
 
 # The documentation as a site, in build/site; broken links are errors.
 docs: setup

@@ -46,10 +46,20 @@ def writing(folder: Path, make: bool = False) -> Iterator[None]:
     """
     if not make and not folder.is_dir():
         raise UserError(f"{folder}: no such folder")
-    with _made(folder), _locked(folder / _LOCK, folder):
-        for leftover in folder.glob(f"{_NEW}*"):
-            _remove(leftover)
-        yield
+    place = folder.resolve()  # so that '.' has a name and a parent
+    with _made(place.parent), ExitStack() as beside:
+        if not place.exists():  # nobody else makes it, or moves one to its name, until it is locked
+            beside.enter_context(_locked(_lock_beside(place), folder))
+        with _made(place), _locked(place / _LOCK, folder):
+            beside.close()
+            for leftover in place.glob(f"{_NEW}*"):
+                _remove(leftover)
+            yield
+
+
+def _lock_beside(folder: Path) -> Path:
+    """The lock of the name `folder`, for those who make a folder of that name; one inside is for those who write."""
+    return folder.with_name(f"{_LOCK}-{folder.name}")
 
 
 @contextmanager
@@ -154,8 +164,8 @@ def replacing(path: Path) -> Iterator[Path]:
 def new_part(folder: Path) -> Iterator[Path]:
     """The same for a folder, within one that this process is `writing`: each file is synced once, at the end."""
     target = folder.with_name(_NEW + folder.name)
-    if target.exists():
-        _remove(target)  # of a writer that was killed
+    if target.exists():  # of a writer that was killed
+        _remove(target)
     try:
         target.mkdir()
         yield target
@@ -180,13 +190,16 @@ def new_folder(folder: Path, header: str | None = None, overwrite: bool = False)
     """
     folder = Path(folder).resolve()  # so that '.' has a name and a parent, and a link stays one
     old = folder.with_name(_OLD + folder.name)
-    with _made(folder.parent), _locked(folder.with_name(f"{_LOCK}-{folder.name}"), folder), ExitStack() as inside:
+    with _made(folder.parent), _locked(_lock_beside(folder), folder):
         if old.exists():  # of a writer that was killed between two renames
             _remove(old) if folder.exists() else old.replace(folder)
+        if (leftover := folder.with_name(_NEW + folder.name)).exists():  # of one that was killed before or after
+            _remove(leftover)
         check_free(folder, header, overwrite)
-        if folder.exists():  # also kept from those who write in it
-            inside.enter_context(_locked(folder / _LOCK, folder))
-        yield inside.enter_context(new_part(folder))
+        with _made(folder), _locked(folder / _LOCK, folder):  # also kept from those who would write in it
+            check_free(folder, header, overwrite)
+            with new_part(folder) as target:
+                yield target
 
 
 def _exchange(new: Path, folder: Path) -> None:

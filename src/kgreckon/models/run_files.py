@@ -67,9 +67,13 @@ class RunFiles:
 
     def record(self, line: dict[str, Any]) -> None:
         """Append a sealed line of metrics, durably."""
-        with (self.folder / METRICS).open("ab") as file:
+        path = self.folder / METRICS
+        is_new = not path.exists()
+        with path.open("ab") as file:
             file.write(as_json(line, indent=None))
-        sync(self.folder / METRICS)
+        sync(path)
+        if is_new:
+            sync(self.folder)
 
     def records(self) -> list[dict[str, Any]]:
         """All lines of metrics; an unfinished one at the end does not count."""

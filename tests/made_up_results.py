@@ -14,6 +14,7 @@ def made_up_result(graph: str, plan: str, mrr: float, variant: str | None = None
     result = {
         "name": plan,
         "variant": variant,
+        "comparisons": "released",
         "benchmark": graph,
         "benchmark_seed": 0,
         "settings": settings,

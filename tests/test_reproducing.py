@@ -93,7 +93,8 @@ def test_runs_are_taken_side_by_side_and_only_once(small, tmp_path):
     assert sorted(told.lines[2:]) == ["finished gqe-baseline", "finished reckoner"]
     assert [path.stem for path in found] == ["gqe-baseline", "reckoner"]
     written = [read_json(path) for path in found]
-    whole = {"name": "gqe-baseline", "variant": None, **result_of(tmp_path / "runs" / "gqe-baseline")}
+    own = {"name": "gqe-baseline", "variant": None, "comparisons": "released"}
+    whole = {**own, **result_of(tmp_path / "runs" / "gqe-baseline")}
     assert whole["kgreckon"] == __version__ and made_on(whole).startswith("CPU, torch ")
     assert written[0] == whole
     assert all(each["train_seconds"] > 0 and each["device_name"] == "CPU" and each["records"] for each in written)
@@ -330,6 +331,13 @@ def test_a_run_is_tested_on_a_balanced_benchmark_too_also_when_it_was_done_witho
     result = read_json(found[0])
     assert result["balanced"]["entity_targets"]["by_hardness"]["by_missing"]
     assert take_runs(made(small), tmp_path / "out", [GQE], progress=Told(), balanced=made(other)) == found
+
+
+def test_results_on_a_benchmark_of_the_older_sampler_are_named():
+    one, other = made_up_result("db15k", "gqe-dice", 20.0), made_up_result("fb15k", "gqe-dice", 30.0)
+    assert "of the sampler before" not in markdown(report([one, other], "a test"))
+    del other["comparisons"]
+    assert "The benchmarks of FB15k are of the sampler before" in markdown(report([one, other], "a test"))
 
 
 def in_two_parts(result):

@@ -15,6 +15,7 @@ from kgreckon.reproduce.layout import Block, Figure, Heading, Table, Text
 from kgreckon.reproduce.reckoner_report import calibrated_blocks
 from kgreckon.reproduce.rows import (
     Result,
+    as_the_paper_sampled,
     benchmark_seed,
     beside_the_paper,
     first_seeds,
@@ -75,7 +76,8 @@ def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
         return f"{beside_the_paper(result)['all']['mrr']:.2f} ({paper[0]:.2f})"
 
     text = "MRR of all queries for entities, and the paper's in brackets; for the reckoner that of the paper's best:"
-    return [Text(text), _at_a_glance(graphs, told), *_tally(graphs), *_how_ranked(chain(*graphs.values()))]
+    notes = [*_how_ranked(chain(*graphs.values())), *_sampled_earlier(graphs)]
+    return [Text(text), _at_a_glance(graphs, told), *_tally(graphs), *notes]
 
 
 def _on_another_benchmark(seed: int, graphs: dict[str, list[Result]]) -> list[Block]:
@@ -89,7 +91,22 @@ def _on_another_benchmark(seed: int, graphs: dict[str, list[Result]]) -> list[Bl
         f"The same on benchmarks built with the seed {seed}, of other splits and other queries, and how far\n"
         "number reasoning is ahead of its baseline there:"
     )
-    return [Text(text), _at_a_glance(graphs, told), *_tally(graphs)]
+    return [Text(text), _at_a_glance(graphs, told), *_tally(graphs), *_sampled_earlier(graphs)]
+
+
+def _sampled_earlier(graphs: dict[str, list[Result]]) -> list[Block]:
+    """Which graphs have results on a benchmark of the older sampler."""
+    older = [PAPER_DATASETS[name].title for name, own in graphs.items() if not all(map(as_the_paper_sampled, own))]
+    if not older:
+        return []
+    return [
+        Text(
+            f"The benchmarks of {' and '.join(older)} are of the sampler before the rule for intersections was\n"
+            "corrected: their branches differ in their anchors only, their numerical edges are drawn at random, and\n"
+            "their validation and test queries name only what the training graph holds\n"
+            "([benchmarks](benchmarks.md#branches-of-an-intersection) says what that changes)."
+        )
+    ]
 
 
 def _tally(graphs: dict[str, list[Result]]) -> list[Block]:

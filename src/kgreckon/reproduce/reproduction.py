@@ -242,6 +242,7 @@ def _result(folder: Path, plan: Plan) -> Path:
 
 def _write_result(folder: Path, plan: Plan) -> float:
     """Write what a report needs of a run; returns the MRR of its queries for entities."""
-    found = {"name": plan.name, "variant": plan.variant, **result_of(folder / "runs" / plan.name)}
+    own = {"name": plan.name, "variant": plan.variant, "comparisons": plan.mode.value}
+    found = {**own, **result_of(folder / "runs" / plan.name)}
     write_json(_result(folder, plan), found)
     return float(found["entity_targets"]["all"]["mrr"])

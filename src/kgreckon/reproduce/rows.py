@@ -49,6 +49,11 @@ def benchmark_seed(result: Result) -> int:
     return int(result.get("benchmark_seed", 0))  # older results are all of the first
 
 
+def as_the_paper_sampled(result: Result) -> bool:
+    """Whether its benchmark is sampled as the paper's numbers were made; results of before do not say it."""
+    return "comparisons" in result
+
+
 def first_seeds(results: Sequence[Result]) -> list[Result]:
     """Of each model the run with the least seed, without those of the ablation."""
     found: dict[str, Result] = {}

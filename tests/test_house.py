@@ -139,7 +139,7 @@ class Missing(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Missing())
 """
-LEARN = {"torch", "safetensors", "tensorboard"}
+LEARN = {"torch", "safetensors", "tensorboard", "sklearn"}
 SERVER = {"starlette", "uvicorn", "anyio", "h11"}
 REPORT = {"matplotlib", "pandas"}
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kgreckon.version import __version__
 
 if TYPE_CHECKING:
-    from kgreckon.answers import Answer, Answerer, Answers, SparqlAnswers
+    from kgreckon.answers import Answer, Answerer, Answers
     from kgreckon.api import build, load
     from kgreckon.benchmark import Benchmark
     from kgreckon.errors import UserError
@@ -33,7 +33,6 @@ _PLACES = {
     "EvaluationResult": "kgreckon.evaluation",
     "KnowledgeGraph": "kgreckon.graph",
     "Run": "kgreckon.runs",
-    "SparqlAnswers": "kgreckon.answers",
     "UserError": "kgreckon.errors",
     "build": "kgreckon.api",
     "evaluate": "kgreckon.runs.evaluate",
@@ -53,7 +52,6 @@ __all__ = [
     "EvaluationResult",
     "KnowledgeGraph",
     "Run",
-    "SparqlAnswers",
     "UserError",
     "__version__",
     "build",

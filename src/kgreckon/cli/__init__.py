@@ -18,6 +18,7 @@ _EXTRAS = {
     "torch": "learn",
     "safetensors": "learn",
     "tensorboard": "learn",
+    "sklearn": "learn",
     "starlette": "server",
     "uvicorn": "server",
     "matplotlib": "report",

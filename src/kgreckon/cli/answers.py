@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgreckon.cli.app import AsJson, ComparisonsOption, MovedBenchmark, app, print_json
-from kgreckon.errors import BeyondAlgebraError, UserError
+from kgreckon.errors import UserError
 
 if TYPE_CHECKING:
     from kgreckon.answers import Answerer
@@ -76,34 +76,11 @@ def ask(
         answerer = Answerer.open(graph, benchmark, "cpu")
     else:
         answerer = _exact_answerer(graph, benchmark, comparisons)
-    try:
-        found = answerer.ask(query, limit, None if only is None else only.value, explain=why)
-    except BeyondAlgebraError as error:
-        if only is OnlyOption.INFERRED or why or comparisons is not ComparisonsOption.COMPUTED:
-            options = "--only inferred, --explain and --comparisons need a query that can be answered with inference"
-            raise UserError(f"{options}: {error}") from None
-        _ask_sparql(answerer, query, limit, as_json)
-        return
+    found = answerer.ask(query, limit, None if only is None else only.value, explain=why)
     if as_json:
         print_json(found.as_json())
     else:
         print_found(found, console())
-
-
-def _ask_sparql(answerer: Answerer, query: str, limit: int | None, as_json: bool) -> None:
-    """Answer any SPARQL query from what the graph states: as many rows as it says itself, 20, or all triples."""
-    from kgreckon.cli.console import console
-    from kgreckon.cli.sparql_tables import LoadingBar, print_sparql
-    from kgreckon.query.notations import answers_wanted
-    from kgreckon.query.sparql import gives_triples, own_limit
-
-    most = limit if gives_triples(query) else answers_wanted(limit, own_limit(query))
-    with LoadingBar() as bar:
-        found = answerer.sparql(query, most, progress=bar)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        print_sparql(found, console())
 
 
 def _exact_answerer(place: str, benchmark: Path | None, comparisons: ComparisonsOption) -> Answerer:
@@ -190,19 +167,18 @@ def predict(
     benchmark: MovedBenchmark = None,
     as_json: AsJson = False,
 ) -> None:
-    """Predict an entity's number, with an interval."""
-    from dataclasses import asdict
-
+    """Predict an entity's number, with an interval and what moved the estimate."""
     from kgreckon.answers import Answerer
+    from kgreckon.answers.estimates import prediction_json
     from kgreckon.cli.console import console
     from kgreckon.cli.run_tables import print_prediction
 
     answerer = Answerer.open(run, benchmark, "cpu")  # all that is stated is known, as for ask
     found = answerer.predict(entity, attribute, coverage)
+    names = answerer.graph.vocabulary
     if as_json:
-        print_json(asdict(found))
+        print_json(prediction_json(found, names.attribute_id(attribute), names))
     else:
-        names = answerer.graph.vocabulary
         print_prediction(found, names.entity_id(entity), names.attribute_id(attribute), names, console())
 
 

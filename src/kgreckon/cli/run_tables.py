@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
 from rich import progress as bars
 from rich.console import Console
 
+from kgreckon.answers.estimates import formula_text, influence_text, texts_of
 from kgreckon.cli.bars import Bars
 from kgreckon.cli.benchmark_tables import BuildBar
 from kgreckon.cli.console import notes, print_table
-from kgreckon.graph.literals import is_calendar, nearest_day
+from kgreckon.graph.literals import is_calendar
 from kgreckon.graph.naming import GraphVocabulary
 from kgreckon.models.interface import Prediction, TrainingProgress
 from kgreckon.models.settings import Settings, described
@@ -160,25 +160,21 @@ def print_settings(settings: type[Settings], model: str, out: Console) -> None:
 
 def print_prediction(found: Prediction, entity: int, attribute: int, names: GraphVocabulary, out: Console) -> None:
     """What is stated of an entity's number, and what is to be expected."""
-
-    def written(number: float) -> str:
-        return names.write_number(Number(rounded(number), found.unit))
-
-    def rounded(number: float) -> float:
-        if is_calendar(found.unit):
-            return nearest_day(number)
-        few, width = float(f"{number:.4g}"), found.high - found.low
-        if width <= 0 or abs(few - number) < width / 200:
-            return few
-        return round(number, 2 - math.floor(math.log10(width)))
-
+    unit = "" if is_calendar(found.unit) else f" {found.unit}".rstrip()
     out.print(f"{names.attribute_label(attribute)} of {names.entity_label(entity)}, {found.unit}")
     for number in found.stated:
-        out.print(f"stated: {names.write_number(Number(number, found.unit))}")
-    interval = f"between {written(found.low)} and {written(found.high)} with a probability of {found.coverage:.0%}"
-    out.print(f"predicted from everything else: {written(found.estimate)}, {interval}")
+        out.print(f"stated: {names.write_number(Number(number, found.unit))}{unit}")
+    estimate, low, high = texts_of(found, names)
+    interval = f"{low} to {high}{unit} with a probability of {found.coverage:.0%}"
+    out.print(f"predicted from everything else: about {estimate}, {interval}")
     if not found.stated:
         out.print(f"the probability that there is one, though none is stated: {found.has_it:.0%}")
+    if found.formula is not None:
+        out.print(f"computed: {formula_text(found.formula, attribute, names)}")
+    if found.reasons:
+        out.print("what moved the estimate, compared with not knowing it:")
+    for influence in found.reasons:
+        out.print(f"  {influence_text(influence, found, names)}")
 
 
 def print_comparison(rows: Sequence[Row], out: Console) -> None:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -47,6 +47,37 @@ class Candidates:
 
 
 @dataclass(frozen=True)
+class Influence:
+    """Known facts that moved an estimate: a number of the entity's own, or its facts of one relation."""
+
+    effect: float  # the estimate less what it would be without them
+    attribute: int | None = None  # of the entity's own number
+    number: float | None = None
+    relation: int | None = None  # 2r as the graph states it, 2r + 1 for its inverse
+    entities: tuple[int, ...] = ()  # at the other ends, those that moved the estimate most
+    facts: int = 1  # how many there are
+
+
+@dataclass(frozen=True)
+class FormulaSource:
+    """A number that a formula uses: an attribute of the entity, or its mean over the neighbours along a relation."""
+
+    attribute: int
+    relation: int | None = None
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A line that makes an estimate from one number or two: slope times it, plus offset, or the same of logarithms."""
+
+    form: Literal["alone", "sum", "difference", "product", "ratio"]  # how two numbers become one
+    sources: tuple[FormulaSource, ...]
+    slope: float
+    offset: float
+    logarithmic: bool
+
+
+@dataclass(frozen=True)
 class Prediction:
     """The value of an attribute on an entity: what is stated, and what to expect where nothing is."""
 
@@ -57,6 +88,8 @@ class Prediction:
     low: float
     high: float
     coverage: float  # the probability that the value lies between low and high
+    formula: Formula | None = None  # what made the estimate, where it is an identity
+    reasons: tuple[Influence, ...] = ()  # what moved the estimate most, where it was asked for
 
 
 class Model(ABC):
@@ -80,8 +113,8 @@ class Model(ABC):
     def prove(self, query: Query, answers: Sequence[int], pause: Pause | None = None) -> list[Proof]:
         """Why each of some ids is an answer, from one computation for all of them."""
 
-    def predict(self, entity: int, attribute: int, coverage: float) -> Prediction | None:
-        """The value of an attribute on an entity; None from a model that does not predict numbers."""
+    def predict(self, entity: int, attribute: int, coverage: float, reasons: bool = False) -> Prediction | None:
+        """The value of an attribute on an entity, with reasons if asked; None from a model that predicts no numbers."""
         return None
 
     def attribute_chances(self, entity: int) -> np.ndarray | None:  # (attributes,)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.models.reckoner.attributes import AttributeModel, fit_attributes, scales_of
+from kgreckon.models.reckoner.attributes import AttributeModels, fit_attributes
 from kgreckon.models.reckoner.existence import FOLDS, hidden_tails, odds, stated_chances
 from kgreckon.models.reckoner.features import neighbourhood_vectors
 from kgreckon.models.reckoner.observed import ObservedFacts
@@ -23,26 +23,18 @@ class Beliefs:
     """What is learned beside the link predictor."""
 
     expectations: Expectations
-    attributes: list[AttributeModel]
+    attributes: AttributeModels
 
     def as_tensors(self) -> dict[str, Tensor]:
         """What a run folder keeps; the rest follows from the graph."""
-        columns = [[getattr(model, name) for model in self.attributes] for name in ("mean", "width", "degrees")]
-        mean, width, degrees = (torch.from_numpy(np.array(column, dtype=np.float32)) for column in columns)
-        odds_ = self.expectations.odds.log().half()
-        return {"log_odds": odds_, "attribute_mean": mean, "attribute_width": width, "attribute_degrees": degrees}
+        return {"log_odds": self.expectations.odds.log().half()} | self.attributes.as_tensors()
 
     @staticmethod
     def from_tensors(
         tensors: dict[str, Tensor], observed: ObservedFacts, training: KnowledgeGraph, stated_share: float
     ) -> Beliefs:
-        """The same again, over the facts that are known; means and widths are on the scale of the training graph."""
-        names = ("attribute_mean", "attribute_width", "attribute_degrees")
-        mean, width, degrees = (tensors[name].cpu().double().numpy() for name in names)
-        attributes = [
-            AttributeModel(scale, mean[place], width[place], float(degrees[place]))
-            for place, scale in enumerate(scales_of(training))
-        ]
+        """The same again, over the facts that are known."""
+        attributes = AttributeModels.from_tensors(tensors, observed.graph, training)
         return Beliefs(Expectations(_hidden(observed, stated_share), tensors["log_odds"].float().exp()), attributes)
 
 
@@ -55,7 +47,7 @@ def fit_beliefs(observed: ObservedFacts, stated_share: float, seed: int) -> Beli
     expectations = Expectations(
         _hidden(observed, stated_share), torch.from_numpy(odds(chances).T.copy()).float().to(device)
     )
-    return Beliefs(expectations, fit_attributes(graph, vectors, fold_of))
+    return Beliefs(expectations, fit_attributes(graph, fold_of, seed))
 
 
 def _hidden(observed: ObservedFacts, stated_share: float) -> Tensor:  # (relations, entities)

@@ -47,9 +47,9 @@ class ReckonerModel(TrainedModel):
         """The facts of the most likely proof, each with its probability."""
         return explain_all(self.reckoner, Batch.of([query], self.graph.values), answers, pause)
 
-    def predict(self, entity: int, attribute: int, coverage: float) -> Prediction:
+    def predict(self, entity: int, attribute: int, coverage: float, reasons: bool = False) -> Prediction:
         """The value of an attribute on an entity, from everything but the value itself."""
-        return predict(self.facts, entity, attribute, coverage)
+        return predict(self.facts, entity, attribute, coverage, reasons)
 
     def attribute_chances(self, entity: int) -> np.ndarray:  # (attributes,)
         """How likely the entity has each attribute."""

@@ -1,0 +1,1 @@
+"""Numbers: what an entity's missing number is likely to be, and which facts say so."""

@@ -14,7 +14,7 @@ import re
 import shutil
 import sys
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -386,18 +386,23 @@ def write_table(path: Path, table: pa.Table, compress: bool = False) -> None:
         writer.write_table(table)
 
 
-def read_table(path: Path, schema: pa.Schema, nullable: Collection[str] = (), files: Any = None) -> pa.Table:
+def read_table(
+    path: Path,
+    schema: pa.Schema,
+    nullable: Collection[str] = (),
+    files: Any = None,
+    fitting: Callable[[pa.Schema, pa.Schema], pa.Schema] = lambda schema, found: schema,
+) -> pa.Table:
     """The table in an Arrow file, mapped into memory.
 
     Raises a UserError where it is not what `files` lists, if there is such a list; where its columns are not those of
-    `schema`, or where a column that is not `nullable` has missing entries.
+    `schema`, made `fitting` to what is found; or where a column that is not `nullable` has missing entries.
     """
     try:
         content = mapped(path)
         check_listed(path, content, files)
         table = pa.ipc.open_file(content).read_all()
-        if not table.schema.equals(schema):
-            raise UserError(f"{path} has the columns {_column_list(table.schema)}; expected {_column_list(schema)}")
+        require_columns(path, table.schema, fitting(schema, table.schema))
         table.validate(full=True)  # Arrow trusts offsets and text unless asked; a bad one can crash the process
     except FileNotFoundError:
         raise UserError(f"{path} is missing") from None
@@ -410,10 +415,16 @@ def read_table(path: Path, schema: pa.Schema, nullable: Collection[str] = (), fi
     return table
 
 
+def require_columns(path: Path, found: pa.Schema, expected: pa.Schema) -> None:
+    """Raise a UserError where a table has other columns."""
+    if not found.equals(expected):
+        raise UserError(f"{path} has the columns {_column_list(found)}; expected {_column_list(expected)}")
+
+
 def _column_list(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {field.type}" for field in schema)
 
 
 def column_of(table: pa.Table, name: str) -> np.ndarray:
     """A column without missing entries, as an array that shares its memory where it can."""
-    return table[name].combine_chunks().to_numpy(zero_copy_only=False)
+    return np.from_dlpack(table[name].combine_chunks())  # to_numpy imports pandas where there is one

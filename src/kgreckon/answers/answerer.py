@@ -17,6 +17,7 @@ from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph, open_graph
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import Candidates, Model, Prediction, ScoreMeaning
+from kgreckon.models.run_files import is_run_folder
 from kgreckon.query import (
     Entity,
     Number,
@@ -88,12 +89,12 @@ class Answerer:
 
         The facts of the benchmark's graph of that split ("train", "valid" or "test") are observed.
         """
-        from kgreckon.benchmark import Split
-        from kgreckon.exact import ComparisonMode
-        from kgreckon.runs import Run, is_run_folder
-
         if not is_run_folder(place):
             return Answerer(ExactModel(open_graph(place)))
+        from kgreckon.benchmark import Split  # what a graph alone is not asked with takes its time to import
+        from kgreckon.exact import ComparisonMode
+        from kgreckon.runs import Run
+
         return Answerer(Run.open(place).load(benchmark, device, Split.of(known), ComparisonMode.COMPUTED))
 
     @cached_property

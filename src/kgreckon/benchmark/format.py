@@ -33,7 +33,7 @@ from kgreckon.files import (
     write_table,
 )
 from kgreckon.graph import KnowledgeGraph, open_graph_folder
-from kgreckon.graph.storage import HEADER as GRAPH_HEADER
+from kgreckon.graph.folder_format import HEADER as GRAPH_HEADER
 from kgreckon.graph.storage import is_graph_folder, write_graph
 from kgreckon.query import Batch, Operator, Shape
 

@@ -149,6 +149,7 @@ class ProofSearch:
             return Hardness.concatenate(list(pool.map(lambda part: self._hardness(*part), parts)))
 
     def _hardness(self, batch: Batch[np.ndarray], answers: Ragged) -> Hardness:
+        table = self.complete.values
         semantics = [
             ExactSemantics(graph, self.mode, batch.comparisons, batch.literals) for graph in (self.known, self.complete)
         ]
@@ -168,8 +169,8 @@ class ProofSearch:
             *self._rows,
             self._compared,
             self.mode.is_computed,
-            np.array(semantics[1].numbers),
-            np.array(semantics[1].row_units),
+            np.append(table.numbers, semantics[1].literals),
+            np.append(table.unit_ids, semantics[1].literal_units).astype(np.int32),
             semantics[1].comparison_columns,
             self.stated,
         )

@@ -59,7 +59,7 @@ def ask(
     from kgreckon.answers import Answerer
     from kgreckon.cli.answer_tables import print_found
     from kgreckon.cli.console import console
-    from kgreckon.runs import is_run_folder
+    from kgreckon.models.run_files import is_run_folder
 
     is_run = is_run_folder(graph)
     if comparisons is not ComparisonsOption.COMPUTED:
@@ -89,9 +89,14 @@ def _exact_answerer(place: str, benchmark: Path | None, comparisons: Comparisons
     from kgreckon.exact import ComparisonMode
     from kgreckon.graph import open_graph
     from kgreckon.models.exact_model import ExactModel
-    from kgreckon.runs import Run, is_run_folder
+    from kgreckon.models.run_files import is_run_folder
 
-    graph = Run.open(place).benchmark(benchmark).graph if is_run_folder(place) else open_graph(place)
+    if is_run_folder(place):
+        from kgreckon.runs import Run
+
+        graph = Run.open(place).benchmark(benchmark).graph
+    else:
+        graph = open_graph(place)
     return Answerer(ExactModel(graph, ComparisonMode(comparisons.value)))
 
 

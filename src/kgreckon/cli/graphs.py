@@ -33,7 +33,8 @@ def import_(
     from kgreckon.cli.console import notes
     from kgreckon.files import new_folder
     from kgreckon.graph import TableKind, read_sources
-    from kgreckon.graph.storage import HEADER, write_graph
+    from kgreckon.graph.folder_format import HEADER
+    from kgreckon.graph.storage import write_graph
 
     given = (
         (triples, TableKind.TRIPLES),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgreckon.exact.ragged import compiled, grown
+from kgreckon.exact.ragged import compiled, first_at_least, grown
 from kgreckon.exact.sets import append_interval
 from kgreckon.graph import ValueTable
 from kgreckon.query import Comparison, Number, Order
@@ -97,11 +97,23 @@ def _sort_and_join(lows: np.ndarray, highs: np.ndarray, start: int, end: int) ->
 
 
 @compiled
+def _unit_of(row: int, unit_starts: np.ndarray) -> int:
+    """The unit that a row of the table belongs to."""
+    return first_at_least(unit_starts, 0, len(unit_starts), row + 1) - 1
+
+
+@compiled
+def _number_at(row: int, numbers: np.ndarray, literals: np.ndarray) -> float:
+    """The number in a row of the table, or beyond it the literal."""
+    return numbers[row] if row < len(numbers) else literals[row - len(numbers)]
+
+
+@compiled
 def compare_intervals(
     numbers: np.ndarray,
     unit_starts: np.ndarray,
-    row_units: np.ndarray,
-    num_rows: int,
+    literals: np.ndarray,
+    literal_units: np.ndarray,
     orders: np.ndarray,
     factors: np.ndarray,
     addends: np.ndarray,
@@ -113,8 +125,9 @@ def compare_intervals(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each query, the rows that stand in its comparison to some number of its set.
 
-    `numbers` and `row_units` go on after the `num_rows` rows of the table with the literals of the batch.
+    After the rows of the table come the literals of the batch.
     """
+    num_rows = len(numbers)
     queries = len(comparisons)
     out_offsets = np.zeros(queries + 1, dtype=np.int64)
     out_lows = np.empty(max(64, 2 * queries), dtype=np.int32)
@@ -127,8 +140,8 @@ def compare_intervals(
         for place in range(offsets[query], offsets[query + 1]):
             row = lows[place]
             while row < highs[place]:
-                unit = row_units[row]
                 # The part of the interval within one unit; a literal stands alone.
+                unit = _unit_of(row, unit_starts) if row < num_rows else literal_units[row - num_rows]
                 end = min(highs[place], unit_starts[unit + 1]) if row < num_rows else row + 1
                 if unit < 0:  # a literal in a unit that the table does not hold
                     row = end
@@ -139,7 +152,7 @@ def compare_intervals(
                     out_lows = grown(out_lows, count, needed)
                     out_highs = grown(out_highs, count, needed)
                     for value in range(row, end):
-                        z = factor * numbers[value] + addend
+                        z = factor * _number_at(value, numbers, literals) + addend
                         begin, beyond = _equal_range(numbers, low, high, z, tolerance)
                         if order == _EQUAL:
                             if begin < beyond:
@@ -156,7 +169,7 @@ def compare_intervals(
                     # a·y + b is monotone in y: the loosest bound comes from one end of the interval.
                     downward = order in (_LESS, _AT_MOST)
                     value = end - 1 if (factor >= 0.0) == downward else row
-                    z = factor * numbers[value] + addend
+                    z = factor * _number_at(value, numbers, literals) + addend
                     split = _first_above(numbers, low, high, z, order in (_LESS, _AT_LEAST))
                     out_lows = grown(out_lows, count, count + 1)
                     out_highs = grown(out_highs, count, count + 1)

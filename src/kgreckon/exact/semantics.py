@@ -87,21 +87,20 @@ class ExactSemantics:
         self.num_entities = len(graph.entities)
         self.comparisons = comparisons
         self.comparison_columns = comparison_table(comparisons)
-        table = graph.values
-        self.numbers, self.row_units = table.numbers, table.unit_ids
-        if literals:
-            units = [table.unit_id(literal.unit) for literal in literals]
-            self.numbers = np.append(table.numbers, [literal.value for literal in literals])
-            self.row_units = np.append(
-                table.unit_ids, np.array([-1 if u is None else u for u in units], dtype=np.int32)
-            )
+        units = [graph.values.unit_id(literal.unit) for literal in literals]
+        self.literals = np.array([literal.value for literal in literals], dtype=np.float64)
+        self.literal_units = np.array([-1 if unit is None else unit for unit in units], dtype=np.int64)
 
     def entity(self, entities: np.ndarray) -> EntitySets:
         return EntitySets(np.arange(len(entities) + 1), np.ascontiguousarray(entities, dtype=np.int32))
 
     def number(self, rows: np.ndarray) -> NumberSets:
         lows = np.ascontiguousarray(rows, dtype=np.int32)
-        return NumberSets(np.arange(len(rows) + 1), lows, lows + 1, self.row_units[rows][:, None])
+        size = len(self.graph.values)
+        units = np.searchsorted(self.graph.values.unit_starts, rows, side="right") - 1
+        beyond = np.flatnonzero(rows >= size)
+        units[beyond] = self.literal_units[rows[beyond] - size]
+        return NumberSets(np.arange(len(rows) + 1), lows, lows + 1, units[:, None].astype(np.int32))
 
     def follow(self, relations: np.ndarray, of: ExactSet) -> EntitySets:
         return EntitySets(*self._project(self.graph.follows, relations, self._points(of)))
@@ -113,19 +112,19 @@ class ExactSemantics:
     def having_value(self, attributes: np.ndarray, of: ExactSet) -> EntitySets:
         having, numbers = self.graph.having, _numbers(of)
         attributes = np.ascontiguousarray(attributes)
-        return EntitySets(*projections.project_intervals(
-            having.offsets, having.labels, having.starts, having.targets, having.num_targets, attributes, *numbers.parts
-        ))  # fmt: skip
+        return EntitySets(
+            *projections.project_intervals(*having.touched(attributes), having.num_targets, attributes, *numbers.parts)
+        )
 
     def compare(self, comparisons: np.ndarray, of: ExactSet) -> NumberSets:
         numbers, table = _numbers(of), self.graph.values
         if not self.mode.is_computed:
             return self._along_edges(comparisons, numbers)
         result = compare_intervals(
-            self.numbers,
+            table.numbers,
             table.unit_starts,
-            self.row_units,
-            len(table),
+            self.literals,
+            self.literal_units,
             *self.comparison_columns,
             np.ascontiguousarray(comparisons),
             *numbers.parts,
@@ -177,13 +176,7 @@ class ExactSemantics:
         adjacency: Adjacency, labels: np.ndarray, points: tuple[np.ndarray, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
         return projections.project(
-            adjacency.offsets,
-            adjacency.labels,
-            adjacency.starts,
-            adjacency.targets,
-            adjacency.num_targets,
-            np.ascontiguousarray(labels),
-            *points,
+            *adjacency.touched(points[1]), adjacency.num_targets, np.ascontiguousarray(labels), *points
         )
 
 

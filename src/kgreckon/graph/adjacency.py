@@ -8,6 +8,8 @@ import numpy as np
 
 from kgreckon.graph.triples import Triples, first_of_run
 
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # offsets, labels, starts and targets of an adjacency
+
 
 @dataclass(frozen=True)
 class Adjacency:
@@ -32,7 +34,7 @@ class Adjacency:
             offsets=np.searchsorted(triples.sources[groups], np.arange(num_sources + 1)).astype(np.int64),
             labels=triples.labels[groups],
             starts=np.append(groups, count).astype(np.int64),
-            targets=triples.targets.copy(),  # arrays mapped from files are read-only, which is another type to numba
+            targets=_writable(triples.targets),
             num_targets=num_targets,
         )
 
@@ -41,10 +43,20 @@ class Adjacency:
         """The source of each group."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
 
+    def touched(self, sources: np.ndarray) -> Rows:
+        """The arrays, of which only the rows of these sources may be looked at."""
+        return self.offsets, self.labels, self.starts, self.targets
+
     def row(self, source: int, label: int) -> np.ndarray:
         """The targets of one source and label."""
-        low, high = int(self.offsets[source]), int(self.offsets[source + 1])
-        group = low + int(np.searchsorted(self.labels[low:high], label))
-        if group == high or self.labels[group] != label:
-            return self.targets[:0]
-        return self.targets[self.starts[group] : self.starts[group + 1]]
+        offsets, labels, starts, targets = self.touched(np.array([source]))
+        low, high = int(offsets[source]), int(offsets[source + 1])
+        group = low + int(np.searchsorted(labels[low:high], label))
+        if group == high or labels[group] != label:
+            return targets[:0]
+        return targets[starts[group] : starts[group + 1]]
+
+
+def _writable(array: np.ndarray) -> np.ndarray:
+    """Arrays mapped from files may be read-only, which is another type to numba."""
+    return array if array.flags.writeable else array.copy()

@@ -1,4 +1,8 @@
-"""Graph folders: Arrow tables and a JSON header, opened by memory map. docs/formats.md describes them."""
+"""Graph folders: Arrow tables and a JSON header, opened by memory map. docs/formats.md describes them.
+
+Beside the tables stand what questions are answered from: facts as compressed rows, and an index of names. They are read
+where a question touches them. A compressed folder, and one of an earlier version, has none: it is read as a whole.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +14,26 @@ import pyarrow as pa
 
 from kgreckon.errors import UserError
 from kgreckon.files import as_json, column_of, listing, new_folder, read_header, read_table, write_table
+from kgreckon.graph.adjacency import Adjacency
+from kgreckon.graph.folder_format import (
+    ADJACENCIES,
+    ENTITY_INDEX,
+    FORMAT,
+    HEADER,
+    INDEX,
+    MOST_TEXT,
+    ROWS,
+    TABLES,
+    VERSION,
+    require,
+)
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
-from kgreckon.graph.symbols import Symbols
+from kgreckon.graph.stored_file import block_checksums
+from kgreckon.graph.stored_graph import stored_graph
 from kgreckon.graph.triples import Triples
-from kgreckon.graph.values import ValueTable
+from kgreckon.graph.whole_graph import whole_graph
 
-HEADER = "graph.json"
-FORMAT = "kgreckon-graph"
-VERSION = 2  # 1 has no checksums
-_NULLABLE = ("label", "phrase")
 _TRIES = 100
-
-_SYMBOLS = pa.schema([("name", pa.string()), ("label", pa.string())])
-_SCHEMAS = {
-    "entities": _SYMBOLS,
-    "relations": pa.schema([("name", pa.string()), ("label", pa.string()), ("phrase", pa.string())]),
-    "attributes": pa.schema([("name", pa.string()), ("label", pa.string()), ("unit", pa.int32())]),
-    "values": pa.schema([("unit", pa.int32()), ("number", pa.float64())]),
-    "facts": pa.schema([("head", pa.int32()), ("relation", pa.int32()), ("tail", pa.int32())]),
-    "attribute_facts": pa.schema([("entity", pa.int32()), ("attribute", pa.int32()), ("value", pa.int32())]),
-    "comparisons": pa.schema([("value", pa.int32()), ("comparison", pa.int32()), ("result", pa.int32())]),
-}
 
 
 def is_graph_folder(folder: Path) -> bool:
@@ -48,8 +51,8 @@ def write_graph(graph: KnowledgeGraph, target: Path, compress: bool = False) -> 
     """Write the files of a graph folder into a new one."""
     tables = _tables(graph)
     for name, columns in tables.items():
-        write_table(target / f"{name}.arrow", pa.table(columns, schema=_SCHEMAS[name]), compress)
-    header = {
+        write_table(target / f"{name}.arrow", pa.table(columns, schema=_wide_enough(TABLES[name], columns)), compress)
+    header: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "units": list(graph.values.units),
@@ -60,9 +63,44 @@ def write_graph(graph: KnowledgeGraph, target: Path, compress: bool = False) -> 
         "facts": len(graph.facts),
         "attribute_facts": len(graph.attribute_facts),
         "comparisons": None if graph.comparisons is None else len(graph.comparisons),
-        "files": listing(target / f"{name}.arrow" for name in tables),
     }
+    files = [target / f"{name}.arrow" for name in tables]
+    if not compress:
+        files += _write_indices(graph, target)
+        header["unit_starts"] = graph.values.unit_starts.tolist()
+        header["blocks"] = {path.name: block_checksums(path) for path in files}
+    header["files"] = listing(files)
     (target / HEADER).write_bytes(as_json(header))
+
+
+def _write_indices(graph: KnowledgeGraph, target: Path) -> list[Path]:
+    """Write what questions are answered from; returns the files."""
+    from kgreckon.graph.name_index import name_index  # which imports numba
+
+    tables = {}
+    for name in ADJACENCIES:
+        adjacency: Adjacency | None = getattr(graph, name)
+        if adjacency is not None:
+            arrays = adjacency.offsets, adjacency.labels, adjacency.starts, adjacency.targets
+            lists = [_one_list(array) for array in arrays]
+            tables[name] = pa.table(lists, schema=ROWS)
+    tables[ENTITY_INDEX] = pa.table(list(name_index(graph.entities)), schema=INDEX)
+    for name, table in tables.items():
+        write_table(target / f"{name}.arrow", table)
+    return [target / f"{name}.arrow" for name in tables]
+
+
+def _one_list(array: np.ndarray) -> pa.Array:
+    return pa.LargeListArray.from_arrays(pa.array([0, len(array)], pa.int64()), pa.array(array))
+
+
+def _wide_enough(schema: pa.Schema, columns: list[pa.Array | np.ndarray]) -> pa.Schema:
+    """The schema, with wide texts where there are more of them than 32 bits count."""
+    for place, column in enumerate(columns):
+        field = schema.field(place)
+        if field.type == pa.string() and column.nbytes > MOST_TEXT:
+            schema = schema.set(place, field.with_type(pa.large_string()))
+    return schema
 
 
 def _tables(graph: KnowledgeGraph) -> dict[str, list[pa.Array | np.ndarray]]:
@@ -88,52 +126,15 @@ def open_graph_folder(folder: Path) -> KnowledgeGraph:
     for _ in range(_TRIES):
         header = _read_header(folder)
         try:
-            graph = _opened(folder, header)
+            graph = (stored_graph if "blocks" in header else whole_graph)(folder, header)
         except UserError:
             if _read_header(folder) == header:
                 raise
         else:
-            if "files" in header or _read_header(folder) == header:
+            whole = "files" in header and "blocks" not in header  # every byte was read, and is of this header
+            if whole or _read_header(folder) == header:
                 return graph
     raise UserError(f"{folder} is replaced again and again: try later")
-
-
-def _opened(folder: Path, header: dict[str, Any]) -> KnowledgeGraph:
-    """The graph that a header is of."""
-    tables = {
-        name: read_table(folder / f"{name}.arrow", schema, _NULLABLE, header.get("files"))
-        for name, schema in _SCHEMAS.items()
-        if name != "comparisons" or header.get("comparisons") is not None
-    }
-    for name, table in tables.items():
-        count = header.get(name)
-        _require(count == len(table), folder / f"{name}.arrow", f"it has {len(table)} rows, the header says {count}")
-    for name in ("entities", "relations", "attributes"):
-        column = tables[name]["name"].combine_chunks()
-        _require(len(column.unique()) == len(column), folder / f"{name}.arrow", "a name stands there twice")
-    units = tuple(header["units"])
-    unit_ids, numbers = (column_of(tables["values"], name) for name in ("unit", "number"))
-    _require(bool(np.all(np.diff(unit_ids) >= 0)), folder / "values.arrow", "rows are not sorted by unit")
-    _require(_within(unit_ids, len(units)), folder / "values.arrow", "a unit is out of range")
-    _require(bool(np.all(np.isfinite(numbers))), folder / "values.arrow", "a number is not finite")
-    rising = (np.diff(numbers) > 0) | (np.diff(unit_ids) > 0)
-    _require(bool(np.all(rising)), folder / "values.arrow", "numbers of one unit are not rising")
-    starts = np.searchsorted(unit_ids, np.arange(len(units) + 1)).astype(np.int64)
-    fits = list(units) == sorted(set(units)) and bool(np.all(np.diff(starts) > 0))
-    _require(fits, folder / HEADER, "its units are not those of the values in alphabetical order")
-    graph = KnowledgeGraph(
-        entities=_symbols("entity", tables["entities"]),
-        relations=_symbols("relation", tables["relations"]),
-        relation_phrases=tuple(tables["relations"]["phrase"].to_pylist()),
-        attributes=_symbols("attribute", tables["attributes"]),
-        attribute_units=column_of(tables["attributes"], "unit"),
-        values=ValueTable(units, starts, numbers.copy()),  # read-only arrays are another type to numba
-        facts=_triples(tables["facts"]),
-        attribute_facts=_triples(tables["attribute_facts"]),
-        comparisons=_triples(tables["comparisons"]) if "comparisons" in tables else None,
-    )
-    _check_ids(graph, folder)
-    return graph
 
 
 def _read_header(folder: Path) -> dict[str, Any]:
@@ -149,49 +150,23 @@ def _read_header(folder: Path) -> dict[str, Any]:
     return header
 
 
-def _symbols(kind: str, table: pa.Table) -> Symbols:
-    return Symbols(kind, table["name"].combine_chunks(), table["label"].combine_chunks())
+def check_graph_folder(folder: Path) -> KnowledgeGraph:
+    """The graph in a folder, of which everything was read and found to hold, or a UserError."""
+    from kgreckon.graph.name_index import name_index
 
-
-def _triples(table: pa.Table) -> Triples:
-    return Triples(*(column_of(table, name) for name in table.column_names))
-
-
-def _check_ids(graph: KnowledgeGraph, folder: Path) -> None:
-    entities, values = len(graph.entities), len(graph.values)
-    limits = {
-        "facts": (graph.facts, entities, len(graph.relations), entities),
-        "attribute_facts": (graph.attribute_facts, entities, len(graph.attributes), values),
-        "comparisons": (graph.comparisons, values, np.iinfo(np.int32).max, values),
-    }
-    for name, (triples, *sizes) in limits.items():
-        if triples is None:
-            continue
-        columns = (triples.sources, triples.labels, triples.targets)
-        fits = all(_within(column, size) for column, size in zip(columns, sizes, strict=True))
-        _require(fits, folder / f"{name}.arrow", "an id is out of range")
-        _require(_rising(*columns), folder / f"{name}.arrow", "rows are not sorted or stand there twice")
-    _require(
-        _within(graph.attribute_units, len(graph.values.units)), folder / "attributes.arrow", "a unit is out of range"
-    )
-    stated = graph.attribute_facts
-    agree = np.array_equal(graph.values.unit_ids[stated.targets], graph.attribute_units[stated.labels])
-    _require(agree, folder / "attribute_facts.arrow", "a value has another unit than its attribute")
-
-
-def _rising(first: np.ndarray, *others: np.ndarray) -> bool:
-    """Whether rows are sorted by their columns, each standing there once."""
-    rising, equal = np.diff(first) > 0, np.diff(first) == 0
-    for column in others:
-        rising |= equal & (np.diff(column) > 0)
-        equal &= np.diff(column) == 0
-    return bool(np.all(rising))
-
-
-def _within(column: np.ndarray, size: int) -> bool:
-    return not len(column) or (int(column.min()) >= 0 and int(column.max()) < size)
-
-
-def _require(holds: bool, path: Path, problem: str) -> None:
-    if not holds:
-        raise UserError(f"{path} is damaged: {problem}")
+    header = _read_header(folder)
+    graph = whole_graph(folder, header)
+    if "blocks" in header:
+        stored = open_graph_folder(folder)
+        for name in ADJACENCIES:
+            one, other = getattr(graph, name), getattr(stored, name)
+            if one is not None:
+                same = all(np.array_equal(getattr(one, part), getattr(other, part)) for part in ROWS.names)
+                require(same, folder / f"{name}.arrow", "it is not of the facts and values of its graph")
+        index = read_table(folder / f"{ENTITY_INDEX}.arrow", INDEX, files=header.get("files"))
+        same = all(
+            np.array_equal(column_of(index, name), column)
+            for name, column in zip(INDEX.names, name_index(graph.entities), strict=True)
+        )
+        require(same, folder / f"{ENTITY_INDEX}.arrow", "it is not of the names of its graph")
+    return graph

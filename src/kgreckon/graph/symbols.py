@@ -38,14 +38,14 @@ class Symbols:
 
     def has(self, name: str) -> bool:
         """Whether there is a thing of that unique name."""
-        return name in self._places
+        return self._place(name) is not None
 
     def find(self, text: str) -> int:
         """The place of a name or label; the exact name first, then labels whatever their case."""
-        place = self._places.get(text)
+        place = self._place(text)
         if place is not None:
             return place
-        places = self._by_label.get(text.casefold(), [])
+        places = self._labelled(text.casefold())
         if len(places) == 1:
             return places[0]
         if places:
@@ -56,6 +56,14 @@ class Symbols:
         raise UnknownNameError(
             self.kind, text, lambda: [*self.names.to_pylist(), *map(self.label, range(len(self)))], few
         )
+
+    def _place(self, name: str) -> int | None:
+        """The place of a unique name."""
+        return self._places.get(name)
+
+    def _labelled(self, folded: str) -> list[int]:
+        """The places of the names and labels that are this when they are folded."""
+        return self._by_label.get(folded, [])
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -68,6 +76,14 @@ class Symbols:
             for text in {name.casefold(), (readable(name) if given is None else given).casefold()}:
                 by_label.setdefault(text, []).append(place)
         return by_label
+
+
+def text_hash(text: str) -> int:
+    """The 64-bit FNV-1a hash of a text's UTF-8."""
+    found = 0xCBF29CE484222325
+    for byte in text.encode(errors="surrogatepass"):
+        found = ((found ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return found
 
 
 def readable(name: str) -> str:

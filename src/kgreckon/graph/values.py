@@ -17,7 +17,7 @@ class ValueTable:
     numbers: np.ndarray  # (rows,) float64, ascending within each unit
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return int(self.unit_starts[-1])
 
     @cached_property
     def unit_ids(self) -> np.ndarray:  # (rows,) int32

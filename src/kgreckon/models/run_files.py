@@ -22,6 +22,11 @@ LAST = "last.safetensors"
 METRICS = "metrics.jsonl"
 
 
+def is_run_folder(folder: str | Path) -> bool:
+    """Whether `folder` says that it is a run folder."""
+    return (Path(folder) / HEADER).is_file()
+
+
 @dataclass(frozen=True)
 class RunFiles:
     """The files of a run folder that belong to its model."""

@@ -14,13 +14,13 @@ from kgreckon.benchmark.format import GRAPHS, SUMMARY, file_name, fingerprint, i
 from kgreckon.benchmark.format import HEADER as BENCHMARK_HEADER
 from kgreckon.errors import UserError
 from kgreckon.files import check_listed, fits_seal, mapped
-from kgreckon.graph.storage import HEADER as GRAPH_HEADER
-from kgreckon.graph.storage import is_graph_folder, open_graph_folder
+from kgreckon.graph.folder_format import HEADER as GRAPH_HEADER
+from kgreckon.graph.storage import check_graph_folder, is_graph_folder
 from kgreckon.graph.world import WORLD_FOLDER
-from kgreckon.models.run_files import BEST, LAST, METRICS, RunFiles
+from kgreckon.models.run_files import BEST, LAST, METRICS, RunFiles, is_run_folder
 from kgreckon.models.run_files import HEADER as RUN_HEADER
 from kgreckon.query import Shape
-from kgreckon.runs.run_folder import Run, is_run_folder
+from kgreckon.runs.run_folder import Run
 
 _OTHER = "its checksum is another"
 _OLDER = "written by an older version, without checksums"
@@ -152,7 +152,7 @@ def _check_graph(check: Check, part: str, folder: Path) -> str | None:
     for name in names:
         check.listed(part, folder / name, files)
     try:
-        return fingerprint(open_graph_folder(folder))
+        return fingerprint(check_graph_folder(folder))
     except UserError as error:
         check.found(part, folder / GRAPH_HEADER, error)
         return None

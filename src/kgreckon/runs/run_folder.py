@@ -15,7 +15,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
 from kgreckon.files import as_json, is_occupied, make_folders, read_header, write_json
 from kgreckon.models.registry import ModelFamily, family_named, settings_as_json, settings_from_json
-from kgreckon.models.run_files import HEADER, RunFiles
+from kgreckon.models.run_files import HEADER, RunFiles, is_run_folder
 from kgreckon.models.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
 FORMAT = "kgreckon-run"
 VERSION = 2  # 1 has no checksums
-
-
-def is_run_folder(folder: str | Path) -> bool:
-    """Whether `folder` says that it is a run folder."""
-    return (Path(folder) / HEADER).is_file()
 
 
 def benchmark_hash(benchmark: Benchmark) -> str:

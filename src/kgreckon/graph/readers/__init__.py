@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.compute as pc
-
 from kgreckon.errors import UserError
 from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
@@ -80,6 +78,8 @@ def built(builder: GraphBuilder, report: ImportReport, top_attributes: int | Non
 
 def _blank_twins(graph: KnowledgeGraph) -> list[str]:
     """Names that are those of another thing of the same kind but for blanks around them, which nobody sees."""
+    import pyarrow.compute as pc  # which takes its time, and asking does not need
+
     found = []
     for symbols in (graph.entities, graph.relations, graph.attributes):
         trimmed = pc.utf8_trim_whitespace(symbols.names)

@@ -65,11 +65,13 @@ class GraphStatistics:
 
 
 def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
-    """Count what is in `graph`."""
-    facts, attribute_facts, values = graph.facts, graph.attribute_facts, graph.values
-    frequency = np.bincount(facts.labels, minlength=len(graph.relations))
-    heads = _distinct_per_label(facts.labels, facts.sources, len(graph.relations))
-    tails = _distinct_per_label(facts.labels, facts.targets, len(graph.relations))
+    """Count what is in `graph`: its compressed rows tell, of which a group is a run of facts with one subject."""
+    follows, values = graph.follows, graph.values
+    inverse = follows.labels & 1 == 1
+    relation = follows.labels >> 1
+    stated = np.diff(follows.starts)[~inverse]
+    frequency = np.bincount(relation[~inverse], weights=stated, minlength=len(graph.relations)).astype(np.int64)
+    heads, tails = (np.bincount(relation[own], minlength=len(graph.relations)) for own in (~inverse, inverse))
     relations = [
         RelationStatistics(graph.relations.name(place), int(frequency[place]), int(heads[place]), int(tails[place]))
         for place in np.argsort(-frequency, kind="stable").tolist()
@@ -78,18 +80,22 @@ def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
     for unit in values.units:
         numbers = values.numbers[values.rows_of(unit)]
         units.append(UnitStatistics(unit, len(numbers), float(numbers[0]), float(numbers[-1])))
-    frequency = np.bincount(attribute_facts.labels, minlength=len(graph.attributes))
+    having = graph.having
+    frequency = np.diff(having.starts[having.offsets])
+    entities = np.bincount(graph.values_of.labels, minlength=len(graph.attributes))
     # A part of a graph keeps the names of all of it: an attribute that no fact states has no range.
     attributes = [
-        _attribute(graph, place) for place in np.argsort(-frequency, kind="stable").tolist() if frequency[place]
+        _attribute(graph, place, int(entities[place]))
+        for place in np.argsort(-frequency, kind="stable").tolist()
+        if frequency[place]
     ]
     return GraphStatistics(
         entities=len(graph.entities),
         relations=len(graph.relations),
         attributes=len(graph.attributes),
         values=len(values),
-        facts=len(facts),
-        attribute_facts=len(attribute_facts),
+        facts=len(graph.facts),
+        attribute_facts=len(graph.attribute_facts),
         comparisons=None if graph.comparisons is None else len(graph.comparisons),
         units=tuple(units),
         most_frequent_relations=tuple(relations),
@@ -97,21 +103,24 @@ def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
     )
 
 
-def _attribute(graph: KnowledgeGraph, place: int) -> AttributeStatistics:
-    stated = graph.attribute_facts[graph.attribute_facts.labels == place]
-    numbers = graph.values.numbers[stated.targets]
+def _attribute(graph: KnowledgeGraph, place: int, entities: int) -> AttributeStatistics:
+    """Of an attribute, whose values stand sorted in the compressed rows."""
+    having = graph.having
+    first, beyond = int(having.offsets[place]), int(having.offsets[place + 1])
+    low, high = int(having.starts[first]), int(having.starts[beyond])
+
+    def number_of(fact: int) -> float:
+        group = int(np.searchsorted(having.starts[first : beyond + 1], fact, side="right")) - 1
+        return float(graph.values.numbers[having.labels[first + group]])
+
+    middle = [number_of(low + (high - low - 1) // 2) / 2, number_of(low + (high - low) // 2) / 2]
     return AttributeStatistics(
         name=graph.attributes.name(place),
         unit=graph.values.units[graph.attribute_units[place]],
-        facts=len(stated),
-        entities=len(np.unique(stated.sources)),
-        values=len(np.unique(stated.targets)),
-        smallest=float(numbers.min()),
-        median=2 * float(np.median(numbers / 2)),  # the sum of two of the largest numbers would overflow
-        largest=float(numbers.max()),
+        facts=high - low,
+        entities=entities,
+        values=beyond - first,
+        smallest=number_of(low),
+        median=2 * float(np.mean(middle)),  # the sum of two of the largest numbers would overflow
+        largest=number_of(high - 1),
     )
-
-
-def _distinct_per_label(labels: np.ndarray, ends: np.ndarray, num_labels: int) -> np.ndarray:
-    pairs = np.unique(labels.astype(np.int64) << 32 | ends)
-    return np.bincount(pairs >> 32, minlength=num_labels)

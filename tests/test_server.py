@@ -169,7 +169,7 @@ class TestNames:
         wanted = " ".join(text.casefold().split())
         begin = [place for place, name in enumerate(folded) if name.startswith(wanted)]
         contain = [place for place, name in enumerate(folded) if wanted in name and place not in begin]
-        assert NameIndex([(name,) for name in names]).find(text, limit) == [*begin, *contain][:limit]
+        assert NameIndex.of([(name,) for name in names]).find(text, limit) == [*begin, *contain][:limit]
 
     def test_the_most_connected_come_first(self, client, world_graph):
         names = [each["name"] for each in client.get("/api/names", params={"limit": 50}).json()["names"]]

@@ -64,14 +64,18 @@ class GraphStatistics:
         return asdict(self)
 
 
+def relation_counts(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # (relations,) int64 each
+    """The facts, heads and tails of each relation: a group of compressed rows is a run of facts with one source."""
+    follows, size = graph.follows, 2 * len(graph.relations)
+    groups = np.bincount(follows.labels, minlength=size)
+    facts = np.bincount(follows.labels, weights=np.diff(follows.starts), minlength=size).astype(np.int64)
+    return facts[::2], groups[::2], groups[1::2]
+
+
 def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
-    """Count what is in `graph`: its compressed rows tell, of which a group is a run of facts with one subject."""
-    follows, values = graph.follows, graph.values
-    inverse = follows.labels & 1 == 1
-    relation = follows.labels >> 1
-    stated = np.diff(follows.starts)[~inverse]
-    frequency = np.bincount(relation[~inverse], weights=stated, minlength=len(graph.relations)).astype(np.int64)
-    heads, tails = (np.bincount(relation[own], minlength=len(graph.relations)) for own in (~inverse, inverse))
+    """Count what is in `graph`."""
+    values = graph.values
+    frequency, heads, tails = relation_counts(graph)
     relations = [
         RelationStatistics(graph.relations.name(place), int(frequency[place]), int(heads[place]), int(tails[place]))
         for place in np.argsort(-frequency, kind="stable").tolist()

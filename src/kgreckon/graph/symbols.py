@@ -40,6 +40,14 @@ class Symbols:
         """Whether there is a thing of that unique name."""
         return self._place(name) is not None
 
+    def called(self, text: str) -> list[int]:
+        """The places of all that have that name, or that label whatever its case."""
+        place = self._place(text)
+        return [
+            *([] if place is None else [place]),
+            *(other for other in self._labelled(text.casefold()) if other != place),
+        ]
+
     def find(self, text: str) -> int:
         """The place of a name or label; the exact name first, then labels whatever their case."""
         place = self._place(text)
@@ -90,3 +98,14 @@ def readable(name: str) -> str:
     """What a person would call a thing with that name: the last part of an IRI, decoded, underscores as blanks."""
     is_path = "://" in name or name.startswith(("/", "urn:"))
     return (unquote(local_name(name)) if is_path else name).replace("_", " ")
+
+
+def all_labels(symbols: Symbols) -> pa.Array:
+    """The label of each thing, in the order of their ids; those of plain names by Arrow, all at once."""
+    import pyarrow.compute as pc
+
+    names, given = symbols.names, symbols.labels
+    paths = pc.or_(pc.match_substring(names, "://"), pc.or_(pc.starts_with(names, "/"), pc.starts_with(names, "urn:")))
+    shown = pc.replace_substring(names, "_", " ")
+    of_paths = [readable(name) for name in names.filter(paths).to_pylist()]
+    return pc.coalesce(given, pc.replace_with_mask(shown, paths, pa.array(of_paths, names.type)))

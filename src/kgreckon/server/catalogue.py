@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.server.schemas import AttributeName, EntityName, Kind, Names, RelationName
+from kgreckon.graph.statistics import relation_counts
+from kgreckon.graph.symbols import Symbols, all_labels
+from kgreckon.server.schemas import AttributeName, Distribution, EntityName, Kind, Names, RelationName
 
 _FACTS_SHOWN = 2
 
@@ -17,32 +21,49 @@ _FACTS_SHOWN = 2
 class NameIndex:
     """Texts in the order in which they are to be proposed, found by what they begin with or contain.
 
-    All texts stand in one string, each after a line break, so that a search is one of the C library's.
+    All texts stand in one run of bytes, each after a line break, so that a search is one of the C library's.
     """
 
-    def __init__(self, texts: Sequence[tuple[str, ...]]) -> None:
-        starts, places, pieces, at = [], [], [], 0
-        for place, names in enumerate(texts):
-            for name in dict.fromkeys(_folded(name) for name in names):
-                starts.append(at)
-                places.append(place)
-                pieces.append(f"\n{name}")
-                at += len(pieces[-1])
-        self._text, self._starts, self._places = "".join(pieces), starts, places
-        self._size = len(texts)
+    def __init__(self, texts: pa.Array, places: np.ndarray) -> None:
+        """Of folded texts, and the place among what is proposed that each of them is of, rising."""
+        empty, line_break = (pa.scalar(text, pa.large_string()) for text in ("", "\n"))
+        lines = pc.binary_join_element_wise(empty, texts.cast(pa.large_string()), line_break)
+        self._text, self._starts = b"", np.zeros(0, dtype=np.int64)
+        if len(lines):
+            _, offsets, data = lines.buffers()
+            ends = np.frombuffer(offsets, dtype=np.int64)
+            self._text, self._starts = data[: int(ends[len(lines)])].to_pybytes(), ends[: len(lines)]
+        self._places, self._size = places, int(places[-1]) + 1 if len(places) else 0
+
+    @staticmethod
+    def of(texts: Sequence[tuple[str, ...]]) -> NameIndex:
+        """Of some texts for each thing that is proposed."""
+        folded = [(text, place) for place, own in enumerate(texts) for text in dict.fromkeys(map(_folded, own))]
+        return NameIndex(
+            pa.array([text for text, _ in folded], pa.large_string()), np.array([place for _, place in folded])
+        )
+
+    @staticmethod
+    def of_symbols(symbols: Symbols, order: np.ndarray) -> NameIndex:
+        """Of the label and the name of each thing, in that order."""
+        labels, names = (_all_folded(texts.take(pa.array(order))) for texts in (all_labels(symbols), symbols.names))
+        other = np.flatnonzero(pc.not_equal(names, labels).to_numpy(zero_copy_only=False))
+        places = np.concatenate([np.arange(len(order)), other])
+        sort = np.argsort(places, kind="stable")  # a label before the name of the same thing
+        return NameIndex(pa.concat_arrays([labels, names.take(pa.array(other))]).take(pa.array(sort)), places[sort])
 
     def find(self, text: str, limit: int) -> list[int]:
         """The places of the first matches, those that begin with the text before those that contain it."""
-        wanted = _folded(text)
+        wanted = _folded(text).encode()
         if not wanted:
             return list(range(min(limit, self._size)))
         found: dict[int, None] = {}
-        for needle in (f"\n{wanted}", wanted):
+        for needle in (b"\n" + wanted, wanted):
             at = self._text.find(needle)
             while at >= 0 and len(found) < limit:
-                entry = bisect_right(self._starts, at) - 1
-                found.setdefault(self._places[entry])
-                after = self._starts[entry + 1] if entry + 1 < len(self._starts) else len(self._text)
+                entry = int(np.searchsorted(self._starts, at, side="right")) - 1
+                found.setdefault(int(self._places[entry]))
+                after = int(self._starts[entry + 1]) if entry + 1 < len(self._starts) else len(self._text)
                 at = self._text.find(needle, after)
         return list(found)
 
@@ -51,16 +72,29 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+def _all_folded(texts: pa.Array) -> pa.Array:
+    """Each text as `_folded` has it; those of plain ASCII by Arrow, all at once."""
+    texts = texts.cast(pa.large_string())
+    plain = pc.ascii_trim(pc.replace_substring_regex(pc.ascii_lower(texts), "[\\t-\\r\\x1c-\\x20]+", " "), " ")
+    ascii_only = pc.string_is_ascii(texts)
+    others = [_folded(text) for text in texts.filter(pc.invert(ascii_only)).to_pylist()]
+    return pc.replace_with_mask(plain, pc.invert(ascii_only), pa.array(others, pa.large_string()))
+
+
 class Catalogue:
     """The entities, relations and attributes of a graph, most used first."""
 
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph = graph
+        self.distributions: dict[int | str, Distribution] = {}  # those of attributes and units that were shown
+        self._indexing = threading.Lock()  # while the names of all entities are being put in order
 
     def search(self, kind: Kind, text: str, limit: int) -> Names:
-        """The names of one kind that match a text."""
+        """The names of one kind that match a text; those of entities whole, while their index is being made."""
         match kind:
             case "entity":
+                if not self._is_indexed():
+                    return Names(names=[self.entity(place) for place in self.graph.entities.called(text)[:limit]])
                 order, index = self._entities
                 return Names(names=[self.entity(int(order[place])) for place in index.find(text, limit)])
             case "relation":
@@ -98,39 +132,48 @@ class Catalogue:
         return AttributeName(name=name, label=label, units=[unit], count=count, detail=detail)
 
     def values_of(self, attribute: int) -> np.ndarray:
-        """All values that an attribute takes, one for each fact."""
-        facts, starts = self._attribute_facts
-        return self.graph.values.numbers[facts[starts[attribute] : starts[attribute + 1]]]
+        """All values that an attribute takes, one for each fact, rising."""
+        offsets, rows, starts, _ = self.graph.having.touched(np.array([attribute]))
+        low, high = int(offsets[attribute]), int(offsets[attribute + 1])
+        return np.repeat(self.graph.values.numbers[rows[low:high]], np.diff(starts[low : high + 1]))
 
-    @cached_property
+    @property
     def relation_facts(self) -> np.ndarray:  # (relations,)
         """How often each relation is stated."""
-        return np.bincount(self.graph.facts.labels, minlength=len(self.graph.relations))
+        return self._relation_counts[0]
 
     @cached_property
     def attribute_counts(self) -> np.ndarray:  # (attributes,)
         """How often each attribute is stated."""
-        return np.bincount(self.graph.attribute_facts.labels, minlength=len(self.graph.attributes))
+        having = self.graph.having
+        return np.diff(having.starts[having.offsets])
 
     @cached_property
     def degrees(self) -> np.ndarray:  # (entities,)
         """How many facts and values each entity has."""
-        graph, size = self.graph, len(self.graph.entities)
-        ends = (graph.facts.sources, graph.facts.targets, graph.attribute_facts.sources)
-        return sum((np.bincount(end, minlength=size) for end in ends), np.zeros(size, dtype=np.int64))
+        both = (self.graph.follows, self.graph.values_of)
+        return sum((np.diff(rows.starts[rows.offsets]) for rows in both), np.zeros(len(self.graph.entities), np.int64))
 
     @cached_property
-    def _attribute_facts(self) -> tuple[np.ndarray, np.ndarray]:
-        """The value rows of all facts, attribute by attribute, and where each attribute's begin."""
-        facts = self.graph.attribute_facts
-        order = np.argsort(facts.labels, kind="stable")
-        return facts.targets[order], np.append(0, np.cumsum(self.attribute_counts))
+    def _relation_counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return relation_counts(self.graph)
+
+    def _is_indexed(self) -> bool:
+        """Whether all names of entities are in order, which the first who asks for them sees to."""
+        if "_entities" in vars(self):
+            return True
+        if not self._indexing.acquire(blocking=False):
+            return False
+        try:
+            self._entities  # noqa: B018
+        finally:
+            self._indexing.release()
+        return True
 
     @cached_property
     def _entities(self) -> tuple[np.ndarray, NameIndex]:
-        symbols = self.graph.entities
         order = np.argsort(-self.degrees, kind="stable")
-        return order, NameIndex([(symbols.label(place), symbols.name(place)) for place in order.tolist()])
+        return order, NameIndex.of_symbols(self.graph.entities, order)
 
     @cached_property
     def _relations(self) -> tuple[np.ndarray, NameIndex]:
@@ -140,13 +183,13 @@ class Catalogue:
             (names.relation_label(relation), names.relation_phrase(relation) or "", names.relation_name(relation & ~1))
             for relation in order.tolist()
         ]
-        return order, NameIndex([tuple(filter(None, each)) for each in texts])
+        return order, NameIndex.of([tuple(filter(None, each)) for each in texts])
 
     @cached_property
     def _attributes(self) -> tuple[np.ndarray, NameIndex]:
         names, order = self.graph.vocabulary, np.argsort(-self.attribute_counts, kind="stable")
         texts = [(names.attribute_label(place), names.attribute_name(place)) for place in order.tolist()]
-        return order, NameIndex(texts)
+        return order, NameIndex.of(texts)
 
     def _facts_of(self, entity: int) -> list[str]:
         """The first facts that an entity is the head of, those with a single tail before others."""
@@ -164,15 +207,16 @@ class Catalogue:
     def _kindness(self, group: int) -> float:
         """A relation with many facts and few distinct tails names kinds: `is_a` comes before `in_country`."""
         relation = int(self.graph.follows.labels[group]) >> 1
-        return -float(self.relation_facts[relation] / self._tails[relation])
-
-    @cached_property
-    def _tails(self) -> np.ndarray:  # (relations,)
-        facts = self.graph.facts
-        pairs = np.unique(facts.labels.astype(np.int64) << 32 | facts.targets)
-        return np.bincount(pairs >> 32, minlength=len(self.graph.relations))
+        facts, _, tails = self._relation_counts
+        return -float(facts[relation] / tails[relation])
 
 
 def _rounded(value: float) -> str:
     """A number of about four digits, for a glance."""
     return f"{value:.4g}" if abs(value) < 10_000 or abs(value) >= 1e15 else f"{float(f'{value:.4g}'):,.0f}"
+
+
+def runs(lows: np.ndarray, highs: np.ndarray) -> np.ndarray:  # (n,), (n,) -> (sum of highs - lows,) int64
+    """All places from each low up to its high, one run after the other."""
+    counts = highs - lows
+    return np.arange(int(counts.sum())) + np.repeat(lows - (np.cumsum(counts) - counts), counts)

@@ -109,7 +109,8 @@ def interval(graph: KnowledgeGraph, query: Query, unit: str, pause: Pause) -> In
         case Not():
             return Interval()
     rows = ask(graph, query, pause=pause)
-    numbers = graph.values.numbers[rows[graph.values.unit_ids[rows] == graph.values.units.index(unit)]]
+    known = graph.values.rows_of(unit)
+    numbers = graph.values.numbers[rows[(rows >= known.start) & (rows < known.stop)]]
     return Interval(float(numbers.min()), float(numbers.max())) if len(numbers) else EMPTY
 
 
@@ -155,11 +156,21 @@ def _never(comparison: Comparison, of: Interval) -> Interval:
 
 
 def _of_attribute(catalogue: Catalogue, attribute: int) -> Distribution:
+    if attribute in catalogue.distributions:
+        return catalogue.distributions[attribute]
     names = catalogue.graph.vocabulary
     name, label, unit = (
         each(attribute) for each in (names.attribute_name, names.attribute_label, names.attribute_unit)
     )
-    return _histogram(name, label, unit, catalogue.values_of(attribute))
+    found = catalogue.distributions[attribute] = _histogram(name, label, unit, catalogue.values_of(attribute))
+    return found
+
+
+def _of_unit(catalogue: Catalogue, unit: str) -> Distribution:
+    values = catalogue.graph.values
+    if unit not in catalogue.distributions:
+        catalogue.distributions[unit] = _histogram(None, unit, unit, values.numbers[values.rows_of(unit)])
+    return catalogue.distributions[unit]
 
 
 def _of_answers(catalogue: Catalogue, ranking: Ranking) -> Iterator[Distribution]:
@@ -167,13 +178,13 @@ def _of_answers(catalogue: Catalogue, ranking: Ranking) -> Iterator[Distribution
     graph, sort = catalogue.graph, ranking.sort
     assert isinstance(sort, NumberSort)
     for unit in sorted(sort.units & set(graph.values.units))[:_MOST]:
-        rows = graph.values.rows_of(unit)
-        numbers = graph.values.numbers[rows]
+        rows, candidates = graph.values.rows_of(unit), ranking.candidates
         if isinstance(ranking.query, ValueOf):
             shown = _of_attribute(catalogue, ranking.query.attribute)
         else:
-            shown = _histogram(None, unit, unit, numbers)
-        scores = ranking.candidates.dense(len(graph.values))[rows].astype(np.float64)
+            shown = _of_unit(catalogue, unit)
+        own = slice(*np.searchsorted(candidates.ids, [rows.start, rows.stop]).tolist())
+        numbers, scores = graph.values.numbers[candidates.ids[own]], candidates.scores[own].astype(np.float64)
         mass = np.bincount(_bins(shown.edges, numbers), weights=scores, minlength=len(shown.counts))
         yield shown.model_copy(update={"answers": mass.tolist()})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections import deque
@@ -12,8 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
-
-import torch
 
 from kgreckon.errors import UserError
 from kgreckon.query import Pause
@@ -124,6 +123,13 @@ class _Job:
     result: asyncio.Future[Any]
 
 
+def _limit_torch(threads: int) -> None:
+    """Bound the threads of an operation that this thread begins; a server of a plain graph never imports torch."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(threads)  # a thread's number of OpenMP threads is its own
+
+
 class FairQueue:
     """Workers, and what waits for them: the next one is for the client that has had the least of their time.
 
@@ -140,8 +146,7 @@ class FairQueue:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.limits, self.workers, self.clock = limits, workers, clock
-        # A thread's number of OpenMP threads is its own.
-        self.pool = ThreadPoolExecutor(workers, name, torch.set_num_threads, (torch_threads,))
+        self.pool = ThreadPoolExecutor(workers, name, _limit_torch, (torch_threads,))
         self.clients: dict[str, _Client] = {}
         self.running = self.waiting = 0
         self.level = 0.0  # what the client whose turn came last had had: who comes now has no claim on more

@@ -11,7 +11,7 @@ from kgreckon.exact import ask
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.query import SEVEN, And, Compare, Entity, Follow, HavingValue, Number, Query, ValueOf
 from kgreckon.query.paper import parse
-from kgreckon.server.catalogue import Catalogue
+from kgreckon.server.catalogue import Catalogue, runs
 
 _COUNT = 6
 # Of the embedded World graph.
@@ -59,8 +59,7 @@ def _made(catalogue: Catalogue) -> Iterator[Query]:
     """Questions around the entities that the most frequent relations lead to most often."""
     graph = catalogue.graph
     for relation in np.argsort(-catalogue.relation_facts, kind="stable")[:_COUNT].tolist():
-        tails = graph.facts.targets[graph.facts.labels == relation]
-        hub = Entity(int(np.bincount(tails).argmax()))
+        hub = Entity(_hub(graph, relation))
         around = Follow(2 * relation + 1, hub)
         members = ask(graph, around)
         attribute = _frequent_attribute(graph, members)
@@ -75,6 +74,15 @@ def _made(catalogue: Catalogue) -> Iterator[Query]:
 
 
 def _frequent_attribute(graph: KnowledgeGraph, entities: np.ndarray) -> int | None:
-    own = np.isin(graph.attribute_facts.sources, entities)
-    counts = np.bincount(graph.attribute_facts.labels[own], minlength=len(graph.attributes))
+    offsets, labels, starts, _ = graph.values_of.touched(entities)
+    groups = runs(offsets[entities], offsets[entities + 1])
+    counts = np.bincount(labels[groups], weights=starts[groups + 1] - starts[groups], minlength=len(graph.attributes))
     return int(counts.argmax()) if counts.any() else None
+
+
+def _hub(graph: KnowledgeGraph, relation: int) -> int:
+    """The entity that a relation leads to most often."""
+    follows = graph.follows
+    groups = np.flatnonzero(follows.labels == 2 * relation + 1)
+    largest = groups[np.argmax(follows.starts[groups + 1] - follows.starts[groups])]
+    return int(np.searchsorted(follows.offsets, largest, side="right")) - 1

@@ -11,7 +11,8 @@ import numpy as np
 from kgreckon.answers import COVERAGE, Answerer, Only
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
-from kgreckon.query import SEVEN, EntitySort, Number, NumberSort, Pause, Query, blocks, sentence, sort_of
+from kgreckon.graph import Adjacency, KnowledgeGraph
+from kgreckon.query import SEVEN, Number, NumberSort, Pause, Query, blocks, sentence, sort_of
 from kgreckon.query.english import comparison_label
 from kgreckon.query.notations import answers_wanted, is_sparql
 from kgreckon.query.paper import parse as parse_paper
@@ -21,7 +22,7 @@ from kgreckon.query.sparql import SparqlQuery, parse_ask
 from kgreckon.query.sparql import parse as parse_sparql
 from kgreckon.query.sparql import write as write_sparql
 from kgreckon.server import schemas
-from kgreckon.server.catalogue import Catalogue
+from kgreckon.server.catalogue import Catalogue, runs
 from kgreckon.server.distributions import distributions
 from kgreckon.server.limits import Limits
 from kgreckon.server.places import Places
@@ -163,31 +164,35 @@ class Service:
         """What can be said of the exact answers to a query, or of everything where there is none."""
         return self._completed(None if request.query is None else self.read(request.query)[0], pause)
 
+    @cached_property
+    def _said_of_everything(self) -> schemas.Completion:
+        return self._said_of_entities(None)
+
     def _completed(self, query: Query | None, pause: Pause) -> schemas.Completion:
-        graph, catalogue = self.graph, self.catalogue
-        sort = EntitySort() if query is None else sort_of(query, self.names)
-        members = np.arange(len(graph.entities)) if query is None else ask_exactly(graph, query, pause=pause)
+        if query is None:
+            return self._said_of_everything
+        sort, members = sort_of(query, self.names), ask_exactly(self.graph, query, pause=pause)
         if isinstance(sort, NumberSort):
-            held = np.zeros(len(graph.values), dtype=bool)
-            held[members] = True
-            stated = graph.attribute_facts
-            counts = np.bincount(stated.labels[held[stated.targets]], minlength=len(graph.attributes))
+            counts = _attribute_counts(self.graph, members)
             order = np.argsort(-counts, kind="stable").tolist()
             measured = [each for each in order if self.names.attribute_unit(each) in sort.units][:_PROPOSED]
             return schemas.Completion(
                 sort="numbers",
                 units=sorted(sort.units),
                 count=len(members),
-                attributes=[catalogue.attribute(each, int(counts[each])) for each in measured],
+                attributes=[self.catalogue.attribute(each, int(counts[each])) for each in measured],
                 comparisons=_COMPARISONS,
             )
-        relations, attributes = (
-            _label_counts(links.offsets, links.labels, members, query is None, size)
-            for links, size in ((graph.follows, 2 * len(graph.relations)), (graph.values_of, len(graph.attributes)))
-        )
+        return self._said_of_entities(members)
+
+    def _said_of_entities(self, members: np.ndarray | None) -> schemas.Completion:
+        """The relations and attributes that some entities, or all, have."""
+        graph, catalogue = self.graph, self.catalogue
+        sizes = (graph.follows, 2 * len(graph.relations)), (graph.values_of, len(graph.attributes))
+        relations, attributes = (_label_counts(links, members, size) for links, size in sizes)
         return schemas.Completion(
             sort="entities",
-            count=len(members),
+            count=len(graph.entities) if members is None else len(members),
             relations=[catalogue.relation(each, int(relations[each])) for each in _most(relations)],
             attributes=[catalogue.attribute(each, int(attributes[each])) for each in _most(attributes)],
         )
@@ -314,13 +319,22 @@ def _most(counts: np.ndarray) -> list[int]:
     return [int(label) for label in order if counts[label]]
 
 
-def _label_counts(
-    offsets: np.ndarray, labels: np.ndarray, members: np.ndarray, everything: bool, size: int
-) -> np.ndarray:  # (labels,)
-    """How many of the members have each label, in compressed rows."""
-    if everything:
-        return np.bincount(labels, minlength=size)
-    starts, counts = offsets[members], offsets[members + 1] - offsets[members]
-    total = int(counts.sum())
-    places = np.arange(total) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-    return np.bincount(labels[places], minlength=size)
+def _label_counts(links: Adjacency, members: np.ndarray | None, size: int) -> np.ndarray:  # (labels,)
+    """How many of the members, or of all, have each label, in compressed rows."""
+    if members is None:
+        return np.bincount(links.labels, minlength=size)
+    offsets, labels, _, _ = links.touched(members)
+    return np.bincount(labels[runs(offsets[members], offsets[members + 1])], minlength=size)
+
+
+def _attribute_counts(graph: KnowledgeGraph, rows: np.ndarray) -> np.ndarray:  # (attributes,)
+    """How many facts of each attribute state one of some values."""
+    counts = np.zeros(len(graph.attributes), dtype=np.int64)
+    offsets, labels, starts, _ = graph.having.touched(np.arange(len(graph.attributes)))
+    for attribute in range(len(graph.attributes)):
+        own = labels[offsets[attribute] : offsets[attribute + 1]]
+        groups = np.searchsorted(own, rows)
+        held = np.append(own, -1)[groups] == rows
+        groups = offsets[attribute] + groups[held]
+        counts[attribute] = (starts[groups + 1] - starts[groups]).sum()
+    return counts

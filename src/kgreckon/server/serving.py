@@ -59,7 +59,6 @@ def serve(
     listening = _listen(host, port)
     with listening:
         service = open_service(place, limits, benchmark)
-        service.warm_up()
         gate = Gate(limits, max(1, (os.cpu_count() or 1) // limits.at_once))
         allowed = {*_LOOPBACK, *hosts} if _is_loopback(host) else set(hosts) or None
         app = application(service, gate, allowed, cross_origin, token, monitor)
@@ -88,7 +87,7 @@ def _terminated_like_interrupted() -> Iterator[None]:
 
 @contextmanager
 def _in_background(service: Service) -> Iterator[None]:
-    """Predict values while the first requests are answered; whoever needs one sooner computes it."""
+    """Do what many requests need while the first ones are answered; whoever needs it sooner computes it."""
     ending = threading.Event()
 
     def pause() -> None:
@@ -96,7 +95,8 @@ def _in_background(service: Service) -> Iterator[None]:
             raise KeyboardInterrupt
 
     def predict() -> None:
-        with suppress(KeyboardInterrupt):
+        with suppress(KeyboardInterrupt, UserError):  # of a damaged file, which the requests that need it say
+            service.warm_up()
             service.predict_values(pause)
 
     thread = threading.Thread(target=predict, name="predicting")

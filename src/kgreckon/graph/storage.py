@@ -19,13 +19,15 @@ from kgreckon.graph.folder_format import (
     ADJACENCIES,
     ENTITY_INDEX,
     FORMAT,
-    HEADER,
     INDEX,
     MOST_TEXT,
     ROWS,
     TABLES,
     VERSION,
     require,
+)
+from kgreckon.graph.folder_format import (
+    HEADER as HEADER,
 )
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.stored_file import block_checksums

@@ -273,28 +273,28 @@ _DAMAGED = "is damaged: its checksum is another; kgreckon check FOLDER says what
 
 def sealed(content: bytes) -> bytes:
     """The content with its checksum where it has zeros."""
-    found = _SEAL.search(content[:_HEAD])
-    assert found is not None
-    return content[: found.start(1)] + checksum(content).encode() + content[found.end(1) :]
+    seal = _SEAL.search(content[:_HEAD])
+    assert seal is not None
+    return content[: seal.start(1)] + checksum(content).encode() + content[seal.end(1) :]
 
 
 def seal_file(path: Path) -> None:
     """Put its checksum into a file that has zeros there."""
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        found = _SEAL.search(content[:_HEAD])
-        assert found is not None
-        file.seek(found.start(1))
+        seal = _SEAL.search(content[:_HEAD])
+        assert seal is not None
+        file.seek(seal.start(1))
         file.write(checksum(content).encode())
 
 
 def fits_seal(content: bytes | memoryview | mmap.mmap) -> bool | None:
     """Whether content has the checksum that it is sealed with; None where it has no seal, as in older files."""
-    found = _SEAL.search(bytes(content[:_HEAD]))
-    if found is None:
+    seal = _SEAL.search(bytes(content[:_HEAD]))
+    if seal is None:
         return None
     with memoryview(content) as view:
-        with_zeros = zlib.crc32(_ZEROS.encode(), zlib.crc32(view[: found.start(1)]))
-        return found[1] == b"%08x" % zlib.crc32(view[found.end(1) :], with_zeros)
+        with_zeros = zlib.crc32(_ZEROS.encode(), zlib.crc32(view[: seal.start(1)]))
+        return seal[1] == b"%08x" % zlib.crc32(view[seal.end(1) :], with_zeros)
 
 
 def check_seal(path: Path) -> None:
@@ -356,10 +356,10 @@ def read_header(path: Path, kind: str, version: int) -> dict[str, Any]:
     header, is_sealed = _unsealed(path, problem)
     if header.get("format") != f"kgreckon-{kind}":
         raise UserError(f"{path} {problem}")
-    found = header.get("version")
-    if not isinstance(found, int) or not 1 <= found <= version:
-        raise UserError(f"{path} has version {found}; this kgreckon reads version {version} and those before")
-    if found > 1 and not is_sealed:
+    header_version = header.get("version")
+    if not isinstance(header_version, int) or not 1 <= header_version <= version:
+        raise UserError(f"{path} has version {header_version}; this kgreckon reads version {version} and those before")
+    if header_version > 1 and not is_sealed:
         raise UserError(f"{path} {_DAMAGED}")
     return header
 

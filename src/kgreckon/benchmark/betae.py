@@ -92,10 +92,10 @@ class BetaEBenchmark(PublishedBenchmark):
             yield self._queries(split, path, structure, list(queries), answers)
 
     def _read(self, path: Path, reading: ReadProgress) -> dict[Any, Any]:
-        found = read_plain_pickle(path, lambda done, total: reading(path.name, done, total))
-        if not isinstance(found, dict):
+        content = read_plain_pickle(path, lambda done, total: reading(path.name, done, total))
+        if not isinstance(content, dict):
             raise UserError(f"{path} does not hold a dictionary")
-        return found
+        return content
 
     def _queries(
         self, split: Split, path: Path, structure: Any, queries: list[Any], answers: Mapping[str, dict[Any, Any]]
@@ -147,16 +147,16 @@ def _names(folder: Path, kind: str) -> list[str]:
     if path.is_file():
         names = read_plain_pickle(path)
     elif turned.is_file():
-        path, found = turned, read_plain_pickle(turned)
-        names = {number: name for name, number in found.items()} if isinstance(found, dict) else found
+        path, content = turned, read_plain_pickle(turned)
+        names = {number: name for name, number in content.items()} if isinstance(content, dict) else content
     else:
         raise UserError(f"{path} is missing")
     if not isinstance(names, dict) or not names or set(names) != set(range(len(names))):
         raise UserError(f"{path} does not give a name to each number from 0 on")
-    found = [names[number] for number in range(len(names))]
-    if not all(isinstance(name, str) and name for name in found) or len(set(found)) < len(found):
+    in_order = [names[number] for number in range(len(names))]
+    if not all(isinstance(name, str) and name for name in in_order) or len(set(in_order)) < len(in_order):
         raise UserError(f"{path} does not give each number a name of its own")
-    return found
+    return in_order
 
 
 def _id(kind: str, limit: int) -> Callable[[str], int]:
@@ -251,12 +251,12 @@ def _shape_of(structure: Any) -> tuple[Shape, list[int]]:
 def _matrix(structure: Any, queries: list[Any]) -> np.ndarray:  # (queries, leaves of the structure) int64
     """What stands in some queries from left to right."""
     leaves = list(_leaves(structure))
-    found = np.zeros((len(queries), len(leaves)), dtype=np.int64)
+    matrix = np.zeros((len(queries), len(leaves)), dtype=np.int64)
     for row, query in enumerate(queries):
         numbers: list[int] = []
         _read_query(structure, query, numbers, query)
-        found[row] = numbers
-    return found
+        matrix[row] = numbers
+    return matrix
 
 
 def _leaves(structure: Any) -> Iterator[str]:

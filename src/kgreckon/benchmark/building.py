@@ -256,7 +256,7 @@ class TypeBuilder:
         progress.start(self.split, self.name, wanted)
         make_folders(self.folder.parent)
         writers: dict[Shape, pa.ipc.RecordBatchFileWriter] = {}
-        found: dict[str, int] = {}
+        shapes: dict[str, int] = {}
         with new_part(self.folder) as target:
             with ExitStack() as opened:
                 for part in self._enumerate() if self.enumerated else self.draw(progress.advance):
@@ -264,9 +264,9 @@ class TypeBuilder:
                         path, schema = target / on_disk.file_name(part.shape), on_disk.query_schema(part.shape)
                         writers[part.shape] = opened.enter_context(pa.ipc.new_file(str(path), schema))
                     writers[part.shape].write_batch(on_disk.query_table(part.ids, part.easy, part.hard, part.shape))
-                    found[part.shape.text] = found.get(part.shape.text, 0) + len(part)
-            on_disk.write_summary(target, wanted, found)
-        progress.finish(self.split, self.name, sum(found.values()), wanted)
+                    shapes[part.shape.text] = shapes.get(part.shape.text, 0) + len(part)
+            on_disk.write_summary(target, wanted, shapes)
+        progress.finish(self.split, self.name, sum(shapes.values()), wanted)
 
     def _enumerate(self) -> Iterator[_Found]:
         """All one-hop queries of the training graph."""
@@ -277,11 +277,11 @@ class TypeBuilder:
                           for label in np.unique(ids[:, 0])]  # fmt: skip
                 ids = ids[np.sort(np.concatenate(chosen))] if chosen else ids
             for start in range(0, len(ids), ATTEMPTS):
-                found = self._answered(
+                answered = self._answered(
                     shape, ids[start : start + ATTEMPTS], np.arange(len(ids[start : start + ATTEMPTS]))
                 )
-                if len(found):
-                    yield found
+                if len(answered):
+                    yield answered
 
     def draw(self, advance: Callable[[int], None] = lambda found: None) -> Iterator[_Found]:
         """Distinct random queries, until there are enough or the graph yields no more."""
@@ -348,14 +348,14 @@ class TypeBuilder:
 
     def _answer_block(self, program: Program, drawn: Draws) -> list[_Found]:
         """The queries of a block that have the answers that the split asks for, by shape."""
-        found = []
+        answered = []
         for code in np.unique(drawn.codes):
             places = np.flatnonzero(drawn.codes == code)
             shape = program.specific_shape(drawn.kinds[places[0]].tolist())
             part = self._answered(shape, drawn.ids[places], places)
             if len(part):
-                found += [part] if self.proofs is None else part.by_missing(self.proofs)
-        return found
+                answered += [part] if self.proofs is None else part.by_missing(self.proofs)
+        return answered
 
     def _answered(self, shape: Shape, ids: np.ndarray, order: np.ndarray) -> _Found:
         """Answer queries of one shape and keep those that the split accepts.

@@ -123,7 +123,7 @@ def import_queries(source: Path, graphs: Benchmark, folder: Path) -> Benchmark:
     """A benchmark with the graphs of `graphs` and the queries of a folder in the released form."""
     _check_ids(source, graphs.graph)
     by_split = {split: _read(source / queries_file(split)) for split in Split}
-    types = _named(list(dict.fromkeys(shape for found in by_split.values() for shape in found)), graphs.types)
+    types = _named(list(dict.fromkeys(shape for shapes in by_split.values() for shape in shapes)), graphs.types)
     header = graphs.header | {
         "types": {name: shape.text for name, shape in types.items()},
         "queries": {
@@ -160,12 +160,12 @@ def _read(path: Path) -> dict[Shape, dict[str, dict[str, list[Any]]]]:
     """The queries of a file by their general type, however the file writes the type."""
     if not path.is_file():
         raise UserError(f"{path} is missing")
-    found: dict[Shape, dict[str, dict[str, list[Any]]]] = {}
+    by_shape: dict[Shape, dict[str, dict[str, list[Any]]]] = {}
     for text, queries in read_json(path).items():
         if not isinstance(queries, dict) or not all(isinstance(answers, dict) for answers in queries.values()):
             raise UserError(f"{path}: the queries of type {text} do not map to their answers")
-        found.setdefault(Shape.parse(text).canonical, {}).update(queries)
-    return found
+        by_shape.setdefault(Shape.parse(text).canonical, {}).update(queries)
+    return by_shape
 
 
 def _named(shapes: list[Shape], known: dict[str, Shape]) -> dict[str, Shape]:

@@ -244,10 +244,10 @@ class Benchmark:
     def summary(self, split: Split, name: str) -> dict[str, Any]:
         """How many queries of a split and type were wanted and found, by shape, and their files."""
         path = self.folder / split.label / name / SUMMARY
-        found = read_json(path)
-        if not isinstance(found.get("found"), int) or not isinstance(found.get("shapes"), dict):
+        summary = read_json(path)
+        if not isinstance(summary.get("found"), int) or not isinstance(summary.get("shapes"), dict):
             raise UserError(f"{path} is damaged: it does not say how many queries of each shape were found")
-        return found
+        return summary
 
     def query_sets(self, split: Split, name: str) -> Iterator[QuerySet]:
         """The queries of a split and general type, by shape."""
@@ -311,5 +311,5 @@ def write_queries(folder: Path, sets: Sequence[QuerySet]) -> None:
 def write_summary(folder: Path, wanted: int | None, shapes: dict[str, int]) -> None:
     """Write how many queries of a split and type were wanted and found, by shape, after their files."""
     files = listing(folder / file_name(Shape.parse(text)) for text in shapes)
-    found = {"wanted": wanted, "found": sum(shapes.values()), "shapes": dict(sorted(shapes.items())), "files": files}
-    (folder / SUMMARY).write_bytes(as_json(found))
+    summary = {"wanted": wanted, "found": sum(shapes.values()), "shapes": dict(sorted(shapes.items())), "files": files}
+    (folder / SUMMARY).write_bytes(as_json(summary))

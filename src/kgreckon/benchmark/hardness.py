@@ -157,7 +157,7 @@ class ProofSearch:
         interpret(batch, both)
         program, order, most = _program(batch.shape)
         done = [both.done[place] for place in order]
-        found = fewest_missing(
+        missing = fewest_missing(
             answers.offsets,
             np.array(answers.items, dtype=np.int32),
             self._repeats(batch),
@@ -174,9 +174,9 @@ class ProofSearch:
             semantics[1].comparison_columns,
             self.stated,
         )
-        if len(found[0]) and found[0].min() < 0:
+        if len(missing[0]) and missing[0].min() < 0:
             raise UserError(f"a query of the shape {batch.shape} has an answer that its graph does not prove")
-        return Hardness(*found)
+        return Hardness(*missing)
 
     def _repeats(self, batch: Batch[np.ndarray]) -> np.ndarray:  # (queries,) bool
         """In which queries two steps may need the same fact, or a step states what another compares."""

@@ -183,11 +183,11 @@ class _Importer:
         counts.read += len(queries)
         counts.kept += len(kept)
         counts.without_hard_answers += len(queries) - len(kept)
-        found = QuerySet(Batch(queries.shape, queries.ids), easy, hard).take(kept)
-        for array in (found.batch.ids, found.easy.items, found.hard.items):
+        answered = QuerySet(Batch(queries.shape, queries.ids), easy, hard).take(kept)
+        for array in (answered.batch.ids, answered.easy.items, answered.hard.items):
             self._digest.update(np.ascontiguousarray(array).tobytes())
         self.progress.finish(split, name, len(kept), None)
-        return found
+        return answered
 
     def _answers(self, split: Split, queries: PublishedQueries) -> Iterator[tuple[Ragged, Ragged]]:
         """The easy and the hard answers of some queries at a time."""

@@ -125,14 +125,14 @@ class _Pairs:
         if total <= 4 * (wanted + len(taken)):  # few: shuffle them all
             candidates = pairs(rng.permutation(total))
             return candidates[~np.isin(candidates, taken)][:wanted]
-        found = np.zeros(0, dtype=np.int64)
-        while len(found) < wanted:
+        pairs_found = np.zeros(0, dtype=np.int64)
+        while len(pairs_found) < wanted:
             drawn = pairs(rng.integers(total, size=2 * wanted))
-            found = np.concatenate([found, drawn])
-            _, first = np.unique(found, return_index=True)
-            found = found[np.sort(first)]
-            found = found[~np.isin(found, taken)]
-        return found[:wanted]
+            pairs_found = np.concatenate([pairs_found, drawn])
+            _, first = np.unique(pairs_found, return_index=True)
+            pairs_found = pairs_found[np.sort(first)]
+            pairs_found = pairs_found[~np.isin(pairs_found, taken)]
+        return pairs_found[:wanted]
 
     def first(self, wanted: int, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The first `wanted` pairs (y, x) by when their y is met, then by when their x is."""

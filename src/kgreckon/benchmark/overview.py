@@ -107,11 +107,11 @@ def value_types(graph: KnowledgeGraph) -> tuple[ValueType, ...]:
     """How many of a graph's numbers are measured in each unit, the commonest first."""
     values, targets = graph.values, graph.attribute_facts.targets
     counts = np.bincount(values.unit_ids[targets], minlength=len(values.units)).tolist()
-    found = [
+    rows = [
         ValueType(unit, count, count / len(targets), distinct)
         for unit, count, distinct in zip(values.units, counts, np.diff(values.unit_starts).tolist(), strict=True)
     ]
-    return tuple(sorted(found, key=lambda each: -each.attribute_facts))
+    return tuple(sorted(rows, key=lambda each: -each.attribute_facts))
 
 
 def graph_counts(graph: KnowledgeGraph, split: Split, paper: dict[str, int] | None) -> GraphCounts:
@@ -150,14 +150,14 @@ def _query_counts(
             hardness.append(proofs.hardness(queries.batch, queries.hard, os.cpu_count() or 1))
             if len(queries):
                 easiest.append(np.minimum.reduceat(hardness[-1].missing, queries.hard.offsets[:-1]))
-    found = sum(specific.values())
+    total = sum(specific.values())
     return QueryCounts(
         split=split.label,
         type=name,
-        found=found,
+        found=total,
         wanted=summary.get("wanted"),
         paper=paper,
-        entity_targets=found - number_targets,
+        entity_targets=total - number_targets,
         number_targets=number_targets,
         touching_numbers=touching,
         specific=specific,
@@ -170,8 +170,8 @@ def _query_counts(
 
 def _shares(counts: np.ndarray) -> dict[int, float]:
     """The share of each number among some."""
-    numbers, found = np.unique(counts, return_counts=True)
-    return dict(zip(numbers.tolist(), (found / max(1, len(counts))).tolist(), strict=True))
+    numbers, frequencies = np.unique(counts, return_counts=True)
+    return dict(zip(numbers.tolist(), (frequencies / max(1, len(counts))).tolist(), strict=True))
 
 
 def _distribution(counts: np.ndarray) -> dict[str, float]:

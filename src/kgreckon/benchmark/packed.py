@@ -109,9 +109,9 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise UserError(f"{path} is larger than {_MOST_BYTES:,} bytes")
-        found = json.loads(content)
+        data = json.loads(content)
     except (*GZIP_ERRORS, OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path} cannot be read: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(data, dict):
         raise UserError(f"{path} does not hold a JSON object")
-    return found
+    return data

@@ -44,13 +44,13 @@ def read_plain_pickle(path: Path, advance: Callable[[int, int], None] = lambda d
     try:
         while not machine.run(_EVERY):
             advance(machine.position, size)
-        found = machine.stack[-1]
+        content = machine.stack[-1]
     except _ForbiddenError as error:
         raise UserError(f"{path}: byte {machine.start:,}: {error}; {_ALLOWED}") from None
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} is not a whole pickle: byte {machine.start:,}: {error}") from None
     advance(size, size)
-    return found
+    return content
 
 
 class _Class:

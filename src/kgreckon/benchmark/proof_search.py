@@ -279,11 +279,11 @@ def fewest_missing(
                 facts[place] = values[place] = 0
                 continue
             for limit in range(1, most + 1):
-                found = _cheapest(
+                missing_values = _cheapest(
                     query, answers[place], limit, repeats[query], program, ids, own, known, complete, training,
                     compared, computed, numbers, units, comparisons, stated, state, lacking,
                 )  # fmt: skip
-                if found >= 0:
-                    facts[place], values[place] = limit - found, found
+                if missing_values >= 0:
+                    facts[place], values[place] = limit - missing_values, missing_values
                     break
     return facts, values

@@ -126,13 +126,13 @@ class Seen:
 def all_one_hop_queries(graph: KnowledgeGraph, mode: ComparisonMode) -> dict[Shape, np.ndarray]:
     """Every distinct query of the general type 1p that has an answer on `graph`, by specific shape: label, anchor."""
     follows, values_of, having = graph.follows, graph.values_of, graph.having
-    found = {
+    queries = {
         "(rp,(e))": (follows.labels, follows.group_sources),
         "(rap,(nv))": (having.group_sources, having.labels),
         "(ap,(e))": (values_of.labels, values_of.group_sources),
         "(np,(nv))": _all_comparisons(graph, mode),
     }
-    return {Shape.parse(text): np.stack(columns, axis=1).astype(np.int32) for text, columns in found.items()}
+    return {Shape.parse(text): np.stack(columns, axis=1).astype(np.int32) for text, columns in queries.items()}
 
 
 def _all_comparisons(graph: KnowledgeGraph, mode: ComparisonMode) -> tuple[np.ndarray, np.ndarray]:

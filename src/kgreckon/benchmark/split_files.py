@@ -52,11 +52,11 @@ def _paths(files: Mapping[str, Files], split: Split) -> list[Path]:
 
 def _earliest(rows: np.ndarray, shares: list[slice], splits: list[Split], count: int) -> np.ndarray:  # (count,) int8
     """The first split of each of `count` facts, given the row of each fact as the files state them."""
-    found = np.full(count, Split.TEST, dtype=np.int8)
+    earliest = np.full(count, Split.TEST, dtype=np.int8)
     for share, split in zip(reversed(shares), reversed(splits), strict=True):
         own = rows[share]
-        found[own[own >= 0]] = split
-    return found
+        earliest[own[own >= 0]] = split
+    return earliest
 
 
 def _of_an_earlier_split(rows: np.ndarray, splits: np.ndarray, split: Split) -> np.ndarray:

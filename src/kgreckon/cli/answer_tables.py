@@ -10,43 +10,43 @@ from kgreckon.cli.console import exactly, measured, print_table
 from kgreckon.models.interface import ScoreMeaning
 
 
-def print_found(found: Answers, out: Console) -> None:
+def print_found(answers: Answers, out: Console) -> None:
     """A question in words, its best answers, an estimate where it asks for a number, and reasons if there are any."""
-    out.print(Text(found.words), style="bold", soft_wrap=True)
-    out.print(Text(found.query), style="cyan", soft_wrap=True)
-    if found.calibration is ScoreMeaning.CERTAIN:
-        out.print(f"type {found.type}, {found.specific_type}", style="dim", soft_wrap=True)
-        _print_proved(found, out)
+    out.print(Text(answers.words), style="bold", soft_wrap=True)
+    out.print(Text(answers.query), style="cyan", soft_wrap=True)
+    if answers.calibration is ScoreMeaning.CERTAIN:
+        out.print(f"type {answers.type}, {answers.specific_type}", style="dim", soft_wrap=True)
+        _print_proved(answers, out)
     else:
-        _print_ranked(found, out)
-    if found.estimate is not None:
-        _print_estimate(found.estimate, out)
-    for answer in found:
+        _print_ranked(answers, out)
+    if answers.estimate is not None:
+        _print_estimate(answers.estimate, out)
+    for answer in answers:
         if answer.reason is not None:
             print_reason(answer.label, answer.reason.lines(), out)
 
 
-def _print_proved(found: Answers, out: Console) -> None:
-    title = f"{found.observed:,} answer{'s' * (found.observed != 1)}"
-    if len(found) < found.observed:
-        title += f", the first {len(found)}"
-    if any(answer.value is not None for answer in found):
-        rows = [(exactly(a.value, a.unit or ""), a.unit) for a in found if a.value is not None]
+def _print_proved(answers: Answers, out: Console) -> None:
+    title = f"{answers.observed:,} answer{'s' * (answers.observed != 1)}"
+    if len(answers) < answers.observed:
+        title += f", the first {len(answers)}"
+    if any(answer.value is not None for answer in answers):
+        rows = [(exactly(a.value, a.unit or ""), a.unit) for a in answers if a.value is not None]
         print_table(out, title, ("value", "unit"), rows)
-    elif all(answer.label == answer.name for answer in found):
-        print_table(out, title, ("answer",), [(answer.label,) for answer in found])
+    elif all(answer.label == answer.name for answer in answers):
+        print_table(out, title, ("answer",), [(answer.label,) for answer in answers])
     else:
-        print_table(out, title, ("answer", "name"), [(answer.label, answer.name) for answer in found])
+        print_table(out, title, ("answer", "name"), [(answer.label, answer.name) for answer in answers])
 
 
-def _print_ranked(found: Answers, out: Console) -> None:
-    rows = [(a.label, f"{a.score:.4f}", "observed" if a.observed else "inferred") for a in found]
+def _print_ranked(answers: Answers, out: Console) -> None:
+    rows = [(a.label, f"{a.score:.4f}", "observed" if a.observed else "inferred") for a in answers]
     if rows:
-        title = f"{found.observed:,} observed; the {len(rows)} best"
+        title = f"{answers.observed:,} observed; the {len(rows)} best"
         print_table(out, title, ("answer", "score", "known"), rows)
     else:
         nothing = "nothing is observed, and no answer is likely"
-        out.print(f"{found.observed:,} observed, none shown" if found.observed else nothing)
+        out.print(f"{answers.observed:,} observed, none shown" if answers.observed else nothing)
 
 
 def _print_estimate(estimate: Estimate, out: Console) -> None:

@@ -100,8 +100,8 @@ def _print_specific_types(statistics: BenchmarkStatistics, out: Console) -> None
     totals: dict[str, int] = {}
     for each in statistics.queries:
         totals[f"{each.split} {each.type}"] = each.found
-        for text, found in each.specific.items():
-            shapes.setdefault(text, {})[f"{each.split} {each.type}"] = found
+        for text, count in each.specific.items():
+            shapes.setdefault(text, {})[f"{each.split} {each.type}"] = count
     rows = []
     for text, counts in shapes.items():
         of_type = next(iter(counts)).split()[1]

@@ -105,11 +105,11 @@ def build(
             )
         except KeyboardInterrupt:
             raise UserError(f"stopped; what was complete is kept in {out}, and the same command goes on") from None
-    found = {f"{split.label} {name}": made.summary(split, name)["found"] for split in Split for name in made.types}
+    counts = {f"{split.label} {name}": made.summary(split, name)["found"] for split in Split for name in made.types}
     if as_json:
-        print_json({"folder": str(out), "queries": found})
+        print_json({"folder": str(out), "queries": counts})
     else:
-        typer.echo(f"{out}: {sum(found.values()):,} queries; look at them with: kgreckon stats {out}")
+        typer.echo(f"{out}: {sum(counts.values()):,} queries; look at them with: kgreckon stats {out}")
 
 
 @app.command()

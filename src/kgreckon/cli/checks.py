@@ -19,10 +19,10 @@ def check(
     from kgreckon.cli.console import console
     from kgreckon.runs.checking import check_folder
 
-    found = check_folder(folder)
+    report = check_folder(folder)
     if as_json:
-        print_json(found.as_json())
+        print_json(report.as_json())
     else:
-        print_check(found, console())
-    if found.is_damaged:
+        print_check(report, console())
+    if report.is_damaged:
         raise typer.Exit(1)

@@ -190,11 +190,11 @@ def _infer_with_reasons(run: Run, made: Benchmark, out: Console) -> None:
     """The likeliest answers that the training graph does not prove, each with the facts it rests on."""
     answerer = Answerer.open(run.folder, made.folder, "cpu", known="train")
     for question in questions(made.graph):
-        found = answerer.ask(question.query, INFERRED, "inferred", explain=True)
+        answers = answerer.ask(question.query, INFERRED, "inferred", explain=True)
         true = {made.graph.entities.name(entity) for entity in ask(made.graph, question.query).tolist()}
         out.print(f"\n{question.words}", style="bold green")
-        out.print(f"{found.observed:,} answers follow from the training graph; the likeliest others:")
-        for answer in found:
+        out.print(f"{answers.observed:,} answers follow from the training graph; the likeliest others:")
+        for answer in answers:
             told = "the whole graph has it" if answer.name in true else "the whole graph does not have it"
             out.print(Text.assemble((answer.label, "bold"), f" {answer.score:.3f}: {told}"))
             for line in answer.reason.lines() if answer.reason is not None else ():

@@ -135,10 +135,10 @@ def evaluate_scores(
             if scores.shape[1] > candidates:
                 among_values.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
                 scores = scores[:, :candidates]
-            found = filtered_ranks(scores, easy, hard)
-            parts.append(QueryScores.from_ranks(found))
+            query_ranks = filtered_ranks(scores, easy, hard)
+            parts.append(QueryScores.from_ranks(query_ranks))
             if own.hardness is not None:
-                ranks.append(found.realistic)
+                ranks.append(query_ranks.realistic)
             counts.append(easy.counts + hard.counts)
             if own.shape.denotes_numbers:
                 errors.append(_value_errors(scores, easy, hard, queries))

@@ -26,10 +26,10 @@ class HardnessTable:
     def from_json(data: Mapping[str, Any]) -> HardnessTable:
         """The table that `dataclasses.asdict` wrote."""
 
-        def rows(found: list[Mapping[str, Any]]) -> list[HardnessRow]:
-            return [HardnessRow(**row) for row in found]
+        def rows(table: list[Mapping[str, Any]]) -> list[HardnessRow]:
+            return [HardnessRow(**row) for row in table]
 
-        by_type = {name: rows(found) for name, found in data["by_type"].items()}
+        by_type = {name: rows(table) for name, table in data["by_type"].items()}
         return HardnessTable(rows(data["by_missing"]), rows(data["by_facts_and_values"]), by_type)
 
 
@@ -63,15 +63,15 @@ class TargetTable:
     def from_json(data: Mapping[str, Any]) -> TargetTable:
         """The table that `as_json` wrote."""
 
-        def metrics(found: Mapping[str, Any] | None) -> Metrics | None:
-            return None if found is None else Metrics(**found)
+        def metrics(table: Mapping[str, Any] | None) -> Metrics | None:
+            return None if table is None else Metrics(**table)
 
         return TargetTable(
             metrics(data["all"]),
-            {name: metrics(found) for name, found in data["by_type"].items()},
+            {name: metrics(table) for name, table in data["by_type"].items()},
             metrics(data["touching_numbers"]),
             metrics(data["without_numbers"]),
-            {name: Metrics(**found) for name, found in data["by_specific_type"].items()},
+            {name: Metrics(**table) for name, table in data["by_specific_type"].items()},
             metrics(data.get("types_without_negation")),
             metrics(data.get("types_with_negation")),
             HardnessTable.from_json(data["by_hardness"]) if data.get("by_hardness") else None,

@@ -61,8 +61,8 @@ class Evaluation:
     def as_json(self) -> dict[str, Any]:
         """All tables as plain data, entity targets and number targets apart."""
         asked = [result.units for result in self.results if result.units is not None]
-        found = [result.errors for result in self.results if result.errors is not None]
-        units, errors = (torch.cat(column) if column else torch.zeros(0) for column in (asked, found))
+        tables = [result.errors for result in self.results if result.errors is not None]
+        units, errors = (torch.cat(column) if column else torch.zeros(0) for column in (asked, tables))
         absolute = {
             self.units[int(unit)]: {"queries": len(own), "mean": float(own.mean()), "median": float(np.median(own))}
             for unit in sorted(set(units.tolist()))
@@ -86,15 +86,15 @@ class Evaluation:
             return self.select(lambda result: result.shape.denotes_numbers == of_numbers and keep(result))
 
         def json(keep: Callable[[ShapeResult], bool]) -> dict[str, float] | None:
-            found = metrics(keep)
-            return None if found is None else found.as_json()
+            table = metrics(keep)
+            return None if table is None else table.as_json()
 
         negated = {result.type: result.shape.has_negation for result in self.results}
         by_type = {name: metrics(partial(_has_type, name)) for name in negated}
 
         def mean_over_types(negation: bool) -> dict[str, float] | None:
-            found = mean_of([own for name, own in by_type.items() if own and negated[name] == negation])
-            return None if found is None else found.as_json()
+            table = mean_of([own for name, own in by_type.items() if own and negated[name] == negation])
+            return None if table is None else table.as_json()
 
         return {
             "all": json(lambda result: True),

@@ -208,7 +208,7 @@ def ranges_of(
 def compared_ranges(values: ValueTable, comparison: Comparison, literals: Sequence[Number]) -> np.ndarray:  # (n, 3)
     """The row y, or beyond the table the literal, with the first and the last row (exclusive) of its x, if any."""
     columns = [column[0] for column in comparison_table((comparison,))]
-    found = []
+    parts = []
     for unit, name in enumerate(values.units):
         low, high = int(values.unit_starts[unit]), int(values.unit_starts[unit + 1])
         own = [place for place, literal in enumerate(literals) if literal.unit == name]
@@ -216,9 +216,9 @@ def compared_ranges(values: ValueTable, comparison: Comparison, literals: Sequen
         numbers = np.concatenate([values.numbers[low:high], [literals[place].value for place in own]])
         lows, highs = ranges_of(numbers, np.ascontiguousarray(values.numbers[low:high]), *columns)
         if comparison.order is Order.UNEQUAL:
-            found.append(np.stack([ids, np.full(len(ids), low), low + lows], axis=1))
-            found.append(np.stack([ids, low + highs, np.full(len(ids), high)], axis=1))
+            parts.append(np.stack([ids, np.full(len(ids), low), low + lows], axis=1))
+            parts.append(np.stack([ids, low + highs, np.full(len(ids), high)], axis=1))
         else:
-            found.append(np.stack([ids, low + lows, low + highs], axis=1))
-    ranges = np.concatenate(found) if found else np.zeros((0, 3), dtype=np.int64)
+            parts.append(np.stack([ids, low + lows, low + highs], axis=1))
+    ranges = np.concatenate(parts) if parts else np.zeros((0, 3), dtype=np.int64)
     return ranges[ranges[:, 1] < ranges[:, 2]]

@@ -178,12 +178,12 @@ class GraphBuilder:
         pairs, pair, counts = np.unique(
             attribute.astype(np.int64) * stride + unit, return_inverse=True, return_counts=True
         )
-        found: dict[int, dict[int, int]] = {}  # how many values of each attribute are measured in each unit
+        units_of: dict[int, dict[int, int]] = {}  # how many values of each attribute are measured in each unit
         for place, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-            found.setdefault(place // stride, {})[place % stride] = count
+            units_of.setdefault(place // stride, {})[place % stride] = count
         chosen, kept = np.zeros(len(attributes), dtype=np.int32), []
         self.left_out.clear()
-        for attribute_id, own in found.items():
+        for attribute_id, own in units_of.items():
             families = {
                 one: sum(count for other, count in own.items() if same_family(names[one], names[other])) for one in own
             }

@@ -44,8 +44,8 @@ class Triples:
         edges = _packed(np.cumsum(first) - 1, self.targets)
         wanted = _packed(group, targets)
         rows = np.minimum(np.searchsorted(edges, wanted), len(edges) - 1)
-        found = (edges[rows] == wanted) & (groups[group] == _packed(sources, labels))
-        return np.where(found, rows, -1)
+        matches = (edges[rows] == wanted) & (groups[group] == _packed(sources, labels))
+        return np.where(matches, rows, -1)
 
     @staticmethod
     def from_arrays(sources: np.ndarray, labels: np.ndarray, targets: np.ndarray) -> Triples:

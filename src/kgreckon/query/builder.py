@@ -99,12 +99,12 @@ def _condition(order: Order, operand: Operand, times: float, plus: float, within
 
 def _finite(name: str, number: Real | float) -> float:
     try:
-        found = float(number)
+        value = float(number)
     except (OverflowError, TypeError, ValueError):
-        found = math.inf
-    if not math.isfinite(found):
+        value = math.inf
+    if not math.isfinite(value):
         raise UserError(f"{name} must be a finite number")
-    return found
+    return value
 
 
 class Builder:

@@ -29,5 +29,5 @@ def read_query(text: str, vocabulary: Vocabulary) -> tuple[Query, int | None]:
         return parse_paper(text, vocabulary), None
     from kgreckon.query.sparql import parse as parse_sparql
 
-    found = parse_sparql(text, vocabulary)
-    return found.query, found.limit
+    select = parse_sparql(text, vocabulary)
+    return select.query, select.limit

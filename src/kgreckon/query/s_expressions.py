@@ -135,11 +135,9 @@ class _Reader:
         return self.text[self.at : self.at + 1]
 
     def expect(self, character: str) -> None:
-        found = self.peek()
-        if found != character:
-            raise self.error(
-                f"expected {character!r}, found {found!r}" if found else f"expected {character!r} at the end"
-            )
+        seen = self.peek()
+        if seen != character:
+            raise self.error(f"expected {character!r}, seen {seen!r}" if seen else f"expected {character!r} at the end")
         self.at += 1
 
     def error(self, message: str) -> UserError:

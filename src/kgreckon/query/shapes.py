@@ -218,8 +218,8 @@ def specific_type(query: Query | Shape) -> str:
 
 def specific_shapes(general: Shape) -> tuple[Shape, ...]:
     """All specific shapes of a general one, each once, those that denote entities first."""
-    found = {shape.canonical: None for numbers in (False, True) for shape in _instances(general, numbers)}
-    return tuple(found)
+    shapes = {shape.canonical: None for numbers in (False, True) for shape in _instances(general, numbers)}
+    return tuple(shapes)
 
 
 def _instances(general: Shape, of_numbers: bool) -> Iterator[Shape]:

@@ -308,16 +308,16 @@ def _by_specific_type(results: list[Result]) -> Table:
 
 
 def _by_unit(results: list[Result]) -> list[Block]:
-    found = {name_of(result): result["number_targets"].get("by_unit") or {} for result in results}
-    units = sorted({unit for table in found.values() for unit in table})
+    by_model = {name_of(result): result["number_targets"].get("by_unit") or {} for result in results}
+    units = sorted({unit for table in by_model.values() for unit in table})
     if not units:
         return []
     rows = [
         [name, *(f"{table[unit]['mrr']:.2f}" if unit in table else "" for unit in units)]
-        for name, table in found.items()
+        for name, table in by_model.items()
         if table
     ]
-    curves = {name: [(unit, table[unit]["mrr"]) for unit in units if unit in table] for name, table in found.items()}
+    curves = {name: [(unit, table[unit]["mrr"]) for unit in units if unit in table] for name, table in by_model.items()}
     errors = {name_of(result): result["number_targets"]["absolute_error_of_the_best_value"] for result in results}
     medians = [
         [name, *(f"{table[unit]['median']:,.1f}" if unit in table else "" for unit in units)]
@@ -333,17 +333,17 @@ def _by_unit(results: list[Result]) -> list[Block]:
 
 
 def _by_answers(results: list[Result]) -> list[Block]:
-    found = {name_of(result): result.get("mrr_by_answers") or [] for result in results}
-    found = {name: bins for name, bins in found.items() if bins}
-    if not found:
+    by_model = {name_of(result): result.get("mrr_by_answers") or [] for result in results}
+    by_model = {name: bins for name, bins in by_model.items() if bins}
+    if not by_model:
         return []
-    starts = sorted({(each["from"], each["to"]) for bins in found.values() for each in bins})
+    starts = sorted({(each["from"], each["to"]) for bins in by_model.values() for each in bins})
     rows = []
-    for name, bins in found.items():
+    for name, bins in by_model.items():
         by_start = {(each["from"], each["to"]): each["mrr"] for each in bins}
         rows.append([name, *(f"{by_start[bounds]:.2f}" if bounds in by_start else "" for bounds in starts)])
     titles = [f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high in starts]
-    curves = {name: [(each["from"], each["mrr"]) for each in bins] for name, bins in found.items()}
+    curves = {name: [(each["from"], each["mrr"]) for each in bins] for name, bins in by_model.items()}
     return [
         Text("MRR of queries for entities, by how many answers they have:"),
         Table(("answers", *titles), rows),

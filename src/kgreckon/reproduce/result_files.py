@@ -80,11 +80,11 @@ def _of_entities(table: dict[str, Any]) -> dict[str, Any]:
 
 def _hardness(table: dict[str, Any]) -> dict[str, Any]:
     """The MRR by what the cheapest proofs lack; older evaluations do not have it."""
-    found = table.get("by_hardness")
-    if not found:
+    hardness = table.get("by_hardness")
+    if not hardness:
         return {}
-    by_type = {name: [_rounded(row) for row in rows] for name, rows in found["by_type"].items()}
-    rows = {part: [_rounded(row) for row in found[part]] for part in ("by_missing", "by_facts_and_values")}
+    by_type = {name: [_rounded(row) for row in rows] for name, rows in hardness["by_type"].items()}
+    rows = {part: [_rounded(row) for row in hardness[part]] for part in ("by_missing", "by_facts_and_values")}
     return {"by_hardness": {**rows, "by_type": by_type}}
 
 

@@ -56,11 +56,11 @@ def as_the_paper_sampled(result: Result) -> bool:
 
 def first_seeds(results: Sequence[Result]) -> list[Result]:
     """Of each model the run with the least seed, without those of the ablation."""
-    found: dict[str, Result] = {}
+    first: dict[str, Result] = {}
     for result in sorted(results, key=_seed):
         if result.get("variant") is None:
-            found.setdefault(name_of(result), result)
-    return list(found.values())
+            first.setdefault(name_of(result), result)
+    return list(first.values())
 
 
 def _seed(result: Result) -> int:

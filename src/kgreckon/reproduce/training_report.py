@@ -84,14 +84,14 @@ def sweep_overview(trials: Sequence[dict[str, Any]]) -> list[Block]:
     """What a change of settings does to short trainings, over all graphs."""
     around = [trial for trial in trials if _is_around(trial)]
     plain = {_place(trial): trial["validation_mrr"] for trial in around if _is_plain(trial)}
-    found: dict[tuple[str, str], list[tuple[dict[str, Any], float]]] = {}
+    gains_of: dict[tuple[str, str], list[tuple[dict[str, Any], float]]] = {}
     for trial in around:
         if not _is_plain(trial) and _place(trial) in plain:
             gain = trial["validation_mrr"] - plain[_place(trial)]
-            found.setdefault((trial["model"], _told(trial)), []).append((trial, gain))
+            gains_of.setdefault((trial["model"], _told(trial)), []).append((trial, gain))
     forms = _forms(around)
     rows = []
-    for (model, change), tried in sorted(found.items(), key=lambda item: item[0][0]):
+    for (model, change), tried in sorted(gains_of.items(), key=lambda item: item[0][0]):
         graphs = {form: {trial["benchmark"] for trial, _ in tried if trial["numbers"] == form} for form in forms}
         common = set.intersection(*filter(None, graphs.values()))
         by_form = {
@@ -192,16 +192,16 @@ def _counts(trials: Sequence[dict[str, Any]]) -> str:
 
 def _sweep_table(trials: Sequence[dict[str, Any]]) -> Table:
     """A line for each model and change, a repeated trial beside the first."""
-    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    mrrs_of: dict[tuple[str, str], dict[str, list[str]]] = {}
     for trial in trials:
         change = ", ".join(_changes(trial))
         form = f"; {trial['form']}" if trial.get("form") else ""  # a part of the model that was tried
         asked = "; all validation queries" if trial.get("validation_queries") == 0 else ""
         key = trial["model"], f"{change or 'no change'}{form}{asked}; {trial['steps']:,} steps"
-        found.setdefault(key, {}).setdefault(trial["numbers"], []).append(f"{trial['validation_mrr']:.2f}")
+        mrrs_of.setdefault(key, {}).setdefault(trial["numbers"], []).append(f"{trial['validation_mrr']:.2f}")
     forms = _forms(trials)
     rows = [
         [f"{model}: {change}", *(", ".join(mrrs.get(form, ())) for form in forms)]
-        for (model, change), mrrs in found.items()
+        for (model, change), mrrs in mrrs_of.items()
     ]
     return Table(("", *forms), rows)

@@ -69,9 +69,9 @@ def _row(name: str, table: dict[str, Any]) -> Row:
 def paper_row(run: Run) -> Row | None:
     """The paper's numbers for the run's model, numbers and benchmark."""
     dataset, row = PAPER_DATASETS.get(run.header.get("preset") or ""), run.settings.paper_row
-    found = None if dataset is None or row is None else dataset.results.get(row)
-    if dataset is None or row is None or found is None:
+    metrics = None if dataset is None or row is None else dataset.results.get(row)
+    if dataset is None or row is None or metrics is None:
         return None
-    hits = [found[f"hits_at_{count}"] for count in (1, 3, 10)]
+    hits = [metrics[f"hits_at_{count}"] for count in (1, 3, 10)]
     name = f"paper: {dataset.title} {' '.join(row)}"
-    return Row(name, found["mrr"], hits[0], hits[1], hits[2], found["by_type"])
+    return Row(name, metrics["mrr"], hits[0], hits[1], hits[2], metrics["by_type"])

@@ -83,14 +83,14 @@ def application(
         lifespan=lifespan,
     )
     inner.router.redirect_slashes = False
-    found: ASGIApp = inner
+    app: ASGIApp = inner
     if token is not None:
-        found = TokenCheck(found, token)
+        app = TokenCheck(app, token)
     if cross_origin:
-        found = AddedHeaders(found, CROSS_ORIGIN, "/sparql")
+        app = AddedHeaders(app, CROSS_ORIGIN, "/sparql")
     if hosts is not None:
-        found = HostCheck(found, hosts)
-    monitored = Monitored(found, monitor, [route.path for route in routes])
+        app = HostCheck(app, hosts)
+    monitored = Monitored(app, monitor, [route.path for route in routes])
     return AddedHeaders(monitored, SECURITY | {"Cache-Control": "no-store"})
 
 

@@ -23,8 +23,8 @@ class Proxies:
 
     def trust(self, address: str) -> bool:
         """Whether there is a proxy at an address."""
-        found = _parsed(address) if self.networks else None
-        return found is not None and any(found in network for network in self.networks)
+        client = _parsed(address) if self.networks else None
+        return client is not None and any(client in network for network in self.networks)
 
     def client(self, peer: str, forwarded: Iterable[str]) -> str:
         """The address of the client: that of the peer or, if it is a proxy, the one that X-Forwarded-For names.
@@ -43,10 +43,10 @@ class Proxies:
 @lru_cache(maxsize=4096)
 def share_of(address: str) -> str:
     """What counts as one client: an IPv4 address, or the /64 that one subscriber has in IPv6."""
-    found = _parsed(address)
-    if isinstance(found, IPv6Address):
-        return str(IPv6Network((int(found) >> 64 << 64, 64)))
-    return address if found is None else str(found)
+    client = _parsed(address)
+    if isinstance(client, IPv6Address):
+        return str(IPv6Network((int(client) >> 64 << 64, 64)))
+    return address if client is None else str(client)
 
 
 def _network(text: str) -> IPv4Network | IPv6Network:
@@ -58,10 +58,10 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:
     try:
-        found = ip_address(address)
+        parsed = ip_address(address)
     except ValueError:
         return None
-    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
+    return (parsed.ipv4_mapped or parsed) if isinstance(parsed, IPv6Address) else parsed
 
 
 def _without_port(text: str) -> str:

@@ -55,17 +55,17 @@ EMPTY = Interval(math.inf, -math.inf)
 
 def distributions(catalogue: Catalogue, ranking: Ranking, pause: Pause) -> list[Distribution]:
     """A histogram for each attribute that the question bounds by a comparison, and one of the answers if numbers."""
-    graph, found = catalogue.graph, []
+    graph, histograms = catalogue.graph, []
     for node, denied in _bounded(ranking.query):
         unit = graph.vocabulary.attribute_unit(node.attribute)
         allowed = interval(graph, node.of, unit, pause)
         ends = {"low": _end(allowed.low), "high": _end(allowed.high), "excluded": denied}
-        found.append(_of_attribute(catalogue, node.attribute).model_copy(update=ends))
-        if len(found) == _MOST:
+        histograms.append(_of_attribute(catalogue, node.attribute).model_copy(update=ends))
+        if len(histograms) == _MOST:
             break
     if isinstance(ranking.sort, NumberSort):
-        found = [*_of_answers(catalogue, ranking), *found]
-    return found
+        histograms = [*_of_answers(catalogue, ranking), *histograms]
+    return histograms
 
 
 def _bounded(query: Query, denied: bool = False) -> Iterator[tuple[HavingValue, bool]]:
@@ -95,15 +95,15 @@ def interval(graph: KnowledgeGraph, query: Query, unit: str, pause: Pause) -> In
         case Compare(comparison, of):
             return _compared(comparison, interval(graph, of, unit, pause))
         case And(parts):
-            found = Interval()
+            result = Interval()
             for part in parts:
-                found &= interval(graph, part, unit, pause)
-            return found
+                result &= interval(graph, part, unit, pause)
+            return result
         case Or(parts):
-            found = EMPTY
+            result = EMPTY
             for part in parts:
-                found |= interval(graph, part, unit, pause)
-            return found
+                result |= interval(graph, part, unit, pause)
+            return result
         case Not(Compare(comparison, of)):
             return _never(comparison, interval(graph, of, unit, pause))
         case Not():

@@ -28,12 +28,12 @@ class PageFile:
 
 def page_files() -> dict[str, PageFile]:
     """All files of the page by name."""
-    found = {}
+    contents = {}
     folder = files("kgreckon.server").joinpath("page")
     for file in folder.iterdir() if folder.is_dir() else ():
         media_type = _TYPES.get(file.name.rpartition(".")[2])
         if media_type is not None and file.is_file():
             content = file.read_bytes()
             tag = hashlib.blake2b(content, digest_size=12).hexdigest()
-            found[file.name] = PageFile(content, media_type, f'"{tag}"')
-    return found
+            contents[file.name] = PageFile(content, media_type, f'"{tag}"')
+    return contents

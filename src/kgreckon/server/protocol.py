@@ -59,9 +59,9 @@ def select(service: Service, text: str, pause: Pause) -> ResultTable:
     asked, limits = service.read_sparql(text), service.limits
     ranking = service.answerer.rank(asked.query, pause)
     wanted = max(limits.sparql_default, len(ranking.proved)) if asked.limit is None else asked.limit
-    found = service.answerer.best(ranking, min(wanted, limits.sparql_answers))
+    answers = service.answerer.best(ranking, min(wanted, limits.sparql_answers))
     rows = []
-    for answer in found.answers:
+    for answer in answers.answers:
         own = Term(iri(answer.name)) if answer.value is None else Term.of_number(answer.value)
         said = {"score": Term.of_number(answer.score), "observed": Term.of_truth(answer.observed)}
         rows.append(tuple(own if name == asked.variable else said[name] for name in asked.columns))

@@ -110,7 +110,7 @@ def read_parameters(text: str) -> dict[str, list[str]]:
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_PARAMETERS)
     except ValueError:  # of which UnicodeDecodeError is one
         raise HttpError(400, f"the parameters are not percent-encoded UTF-8, or more than {_PARAMETERS}") from None
-    found: dict[str, list[str]] = {}
+    parameters: dict[str, list[str]] = {}
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        parameters.setdefault(name, []).append(value)
+    return parameters

@@ -75,17 +75,17 @@ def description(routes: Sequence[ApiRoute[Any, Any]], limits: Limits, with_token
     for route in routes:
         types.append((route.path, "validation", TypeAdapter(route.request)))
         types.append((route.path, "serialization", TypeAdapter(route.response)))
-    found, whole = TypeAdapter.json_schemas(types, ref_template=REFERENCE, schema_generator=_Schemas)
-    components = whole["$defs"] | {name: found[name, "validation"] for name in ("Tree", "Query")}
+    schemas_of, whole = TypeAdapter.json_schemas(types, ref_template=REFERENCE, schema_generator=_Schemas)
+    components = whole["$defs"] | {name: schemas_of[name, "validation"] for name in ("Tree", "Query")}
     paths: dict[str, Any] = {"/api": {"get": _operation("This description.", {"type": "object"}, ())}}
     for route in routes:
-        answer = found[route.path, "serialization"]
+        answer = schemas_of[route.path, "serialization"]
         if route.method == "GET":
             asked = components.pop(route.request.__name__, {})
             inputs: dict[str, Any] = {"parameters": _parameters(asked)}
             refusals: tuple[int, ...] = (400,) if route.speed is Speed.AT_HAND else (400, 503)
         else:
-            inputs = {"requestBody": _body({"application/json": found[route.path, "validation"]})}
+            inputs = {"requestBody": _body({"application/json": schemas_of[route.path, "validation"]})}
             refusals = (400, 408, 413, 415, 503)
         paths[route.path] = {route.method.lower(): _operation(route.summary, answer, refusals) | inputs}
     described: dict[str, Any] = {
@@ -114,8 +114,8 @@ class _Schemas(GenerateJsonSchema):
     """JSON schemas in which a data class has exactly its fields: whatever has a default is written too."""
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> dict[str, Any]:
-        found = super().dataclass_schema(schema)
-        return found | {"required": list(found["properties"]), "additionalProperties": False}
+        described = super().dataclass_schema(schema)
+        return described | {"required": list(described["properties"]), "additionalProperties": False}
 
 
 def _tree() -> Any:
@@ -170,6 +170,6 @@ def _sparql() -> dict[str, Any]:
 
 
 def _metrics() -> dict[str, Any]:
-    found = _operation("Counts and durations in the text format of Prometheus.", {}, ())
-    found["responses"]["200"]["content"] = {"text/plain": {"schema": {"type": "string"}}}
-    return found
+    operation = _operation("Counts and durations in the text format of Prometheus.", {}, ())
+    operation["responses"]["200"]["content"] = {"text/plain": {"schema": {"type": "string"}}}
+    return operation

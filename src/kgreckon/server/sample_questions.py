@@ -33,11 +33,11 @@ def examples(catalogue: Catalogue, check: Callable[[Query], None]) -> tuple[Quer
     """
     graph = catalogue.graph
     known = [query for query in (_read(text, graph) for text in _KNOWN) if query is not None]
-    found: list[Query] = []
+    questions: list[Query] = []
     for query in [*known, *([] if known else _made(catalogue))]:
-        if query not in found and _passes(check, query) and len(ask(graph, query)):
-            found.append(query)
-    return tuple(found[:_COUNT])
+        if query not in questions and _passes(check, query) and len(ask(graph, query)):
+            questions.append(query)
+    return tuple(questions[:_COUNT])
 
 
 def _passes(check: Callable[[Query], None], query: Query) -> bool:

@@ -29,8 +29,8 @@ class AtMost:
         return core_schema.with_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        found = handler(schema)
-        return found | {"maxLength" if found["type"] == "string" else "maximum": f"limits.{self.limit}"}
+        described = handler(schema)
+        return described | {"maxLength" if described["type"] == "string" else "maximum": f"limits.{self.limit}"}
 
     def _check(self, value: str | int, info: ValidationInfo) -> str | int:
         most = getattr(info.context, self.limit)

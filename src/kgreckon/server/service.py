@@ -76,8 +76,8 @@ class Service:
         if not isinstance(query, str):
             return blocks.read(query, self.names, self.limits.query_depth, self.limits.query_nodes), None
         if is_sparql(query):
-            found = self.read_sparql(query)
-            return found.query, found.limit
+            select = self.read_sparql(query)
+            return select.query, select.limit
         self._check_text(query)
         read = parse_paper(query, self.names)
         self._check_size(read)
@@ -86,17 +86,17 @@ class Service:
     def read_sparql(self, text: str) -> SparqlQuery:
         """The SELECT that a text writes."""
         self._check_text(text)
-        found = parse_sparql(text, self.names, self.limits.sparql_tokens)
-        self._check_size(found.query)
-        return found
+        select = parse_sparql(text, self.names, self.limits.sparql_tokens)
+        self._check_size(select.query)
+        return select
 
     def read_ask(self, text: str) -> tuple[Query, ...]:
         """The queries that all have an answer if the ASK that a text writes is true."""
         self._check_text(text)
-        found = parse_ask(text, self.names, self.limits.sparql_tokens)
-        for query in found:
+        queries = parse_ask(text, self.names, self.limits.sparql_tokens)
+        for query in queries:
             self._check_size(query)
-        return found
+        return queries
 
     def _check_text(self, text: str) -> None:
         most = self.limits.query_characters
@@ -135,17 +135,17 @@ class Service:
         only = None if request.only is None else Only(request.only)
         ranking = self.answerer.rank(query, pause, only)
         pause()
-        found = self.answerer.best(ranking, limit, only, request.explain, self.limits.reasons, pause)
-        entities = [answer.name for answer in found if answer.value is None]
+        answers = self.answerer.best(ranking, limit, only, request.explain, self.limits.reasons, pause)
+        entities = [answer.name for answer in answers if answer.value is None]
         places = {name: self.places.of(self.names.entity_id(name)) for name in entities}
         return schemas.RankedAnswers(
             **dict(self._translated(query)),
-            type=found.type,
-            specific_type=found.specific_type,
-            calibration=found.calibration,
-            observed=found.observed,
-            answers=found.answers,
-            estimate=found.estimate,
+            type=answers.type,
+            specific_type=answers.specific_type,
+            calibration=answers.calibration,
+            observed=answers.observed,
+            answers=answers.answers,
+            estimate=answers.estimate,
             limit=limit,
             places={name: place for name, place in places.items() if place is not None},
             distributions=distributions(self.catalogue, ranking, pause),
@@ -260,14 +260,14 @@ class Service:
 
     def _facts(self, entity: int) -> list[schemas.Fact]:
         """The facts of an entity, those that it is the head of first, every relation with its first tails."""
-        follows, names, found = self.graph.follows, self.names, []
+        follows, names, facts = self.graph.follows, self.names, []
         groups = range(int(follows.offsets[entity]), int(follows.offsets[entity + 1]))
         each = max(3, _FACTS // max(1, len(groups)))
         for group in sorted(groups, key=lambda group: int(follows.labels[group]) & 1):
             relation = int(follows.labels[group])
             for tail in follows.targets[follows.starts[group] : follows.starts[group + 1]][:each].tolist():
                 other = schemas.EntityName(name=names.entity_name(tail), label=names.entity_label(tail))
-                found.append(
+                facts.append(
                     schemas.Fact(
                         relation=names.relation_name(relation & ~1),
                         label=names.relation_label(relation),
@@ -276,7 +276,7 @@ class Service:
                         entity=other,
                     )
                 )
-        return found[:_FACTS]
+        return facts[:_FACTS]
 
     def _value(self, attribute: int, row: int) -> schemas.StatedValue:
         value, unit = self.graph.values.number_at(row)
@@ -290,12 +290,12 @@ class Service:
             return []
         chances = chances.copy()
         chances[sorted(stated)] = 0
-        found = []
+        predictions = []
         for attribute in np.argsort(-chances, kind="stable")[:_PREDICTED].tolist():
             own = self.model.predict(entity, attribute, COVERAGE) if chances[attribute] >= _LIKELY else None
             if own is None:
                 break
-            found.append(
+            predictions.append(
                 schemas.PredictedValue(
                     attribute=self.names.attribute_name(attribute),
                     label=self.names.attribute_label(attribute),
@@ -306,7 +306,7 @@ class Service:
                     chance=float(chances[attribute]),
                 )
             )
-        return found
+        return predictions
 
 
 def _never() -> None:

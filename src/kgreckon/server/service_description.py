@@ -18,9 +18,9 @@ def service_description(graph: KnowledgeGraph, form: str) -> str:
     from rdflib import RDF, RDFS, VOID, BNode, Graph, Literal, Namespace, URIRef
 
     sd, formats = Namespace("http://www.w3.org/ns/sparql-service-description#"), "http://www.w3.org/ns/formats/"
-    service, dataset, default, found = BNode("service"), BNode("dataset"), BNode("graph"), Graph()
-    found.bind("sd", sd)
-    found.bind("void", VOID)
+    service, dataset, default, description = BNode("service"), BNode("dataset"), BNode("graph"), Graph()
+    description.bind("sd", sd)
+    description.bind("void", VOID)
     statements = [
         (service, RDF.type, sd.Service),
         (service, RDFS.comment, Literal(_TOLD)),
@@ -36,5 +36,5 @@ def service_description(graph: KnowledgeGraph, form: str) -> str:
         (default, VOID.entities, Literal(len(graph.entities))),
     ]
     for statement in statements:
-        found.add(statement)
-    return found.serialize(format=FORMS[form])
+        description.add(statement)
+    return description.serialize(format=FORMS[form])

@@ -127,7 +127,7 @@ def config(app: object, limits: Limits, monitor: Monitor | None = None) -> uvico
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        found = socket.create_server((host, port), family=family, backlog=1024)
+        listening = socket.create_server((host, port), family=family, backlog=1024)
     except (OverflowError, UnicodeError):
         raise UserError(f"{host}, port {port}, is not an address: a port is a number from 0 to 65535") from None
     except OSError as error:
@@ -136,8 +136,8 @@ def _listen(host: str, port: int) -> socket.socket:
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise UserError(f"cannot listen at {host}, port {port}: {reason}; {remedy}") from None
     # Head and body of an answer are two packets; the second must not wait for the first to be acknowledged.
-    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return found
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def _is_loopback(host: str) -> bool:

@@ -59,8 +59,8 @@ class Answers:
     def __iter__(self) -> Iterator[Answer]:
         return iter(self.answers)
 
-    def __getitem__(self, place: int) -> Answer:
-        return self.answers[place]
+    def __getitem__(self, index: int) -> Answer:
+        return self.answers[index]
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""

@@ -154,11 +154,11 @@ class Answerer:
         best = ranking.best(limit, only)
         explained: list[Reason | None] = [None] * len(best)
         if explain:
-            chosen = [place for place, _ in best[:reasons]]
+            chosen = [id_ for id_, _ in best[:reasons]]
             explained[: len(chosen)] = self._reasons(ranking.query, chosen, only, pause)
         answers = tuple(
-            self._answer(of_numbers, place, score, place in proved, reason)
-            for (place, score), reason in zip(best, explained, strict=True)
+            self._answer(of_numbers, id_, score, id_ in proved, reason)
+            for (id_, score), reason in zip(best, explained, strict=True)
         )
         return Answers(
             query=write(ranking.query, names),
@@ -233,9 +233,11 @@ class Answerer:
         if isinstance(asked, ValueOf) and isinstance(asked.of, Entity):
             if len(proved):  # an entity has one value
                 return None
-            own = self.model.predict(asked.of.entity, asked.attribute, COVERAGE)
-            if own is not None:
-                return Estimate(own.estimate, own.low, own.high, own.unit, own.has_it, COVERAGE)
+            predicted = self.model.predict(asked.of.entity, asked.attribute, COVERAGE)
+            if predicted is not None:
+                return Estimate(
+                    predicted.estimate, predicted.low, predicted.high, predicted.unit, predicted.has_it, COVERAGE
+                )
         values = self.graph.values
         mass = ranking.candidates.dense(len(values)).astype(np.float64)
         mass[proved] = 0

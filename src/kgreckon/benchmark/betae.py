@@ -106,7 +106,7 @@ class BetaEBenchmark(PublishedBenchmark):
         except _StrangeError as error:
             raise UserError(f"{path}: {error}") from None
         order = distinct_queries(ids)
-        queries, ids = [queries[place] for place in order], ids[order]
+        queries, ids = [queries[index] for index in order], ids[order]
         check_ids(ids, shape, self.graphs.graph, self.relation_ids, path, queries)
         if not self.inverses:
             ids[:, [operator is Operator.FOLLOW for operator in shape.columns]] *= 2
@@ -230,9 +230,9 @@ def _shape_of(structure: Any) -> tuple[Shape, list[int]]:
         if _is_path(part[-1]) and len(part) == 2:
             shape, columns = build(part[0])
             for step in part[1]:
-                place = next(places)
+                index = next(places)
                 if step == "r":
-                    shape, columns = Shape(Operator.FOLLOW, (shape,)), [place, *columns]
+                    shape, columns = Shape(Operator.FOLLOW, (shape,)), [index, *columns]
                 else:
                     shape = Shape(Operator.NOT, (shape,))
             return shape, columns
@@ -272,8 +272,8 @@ def _read_query(structure: Any, part: Any, numbers: list[int], query: Any) -> No
     if isinstance(structure, tuple):
         if not isinstance(part, tuple) or len(part) != len(structure):
             raise _StrangeError(f"the query {query} does not have the structure that it stands under")
-        for below, own in zip(structure, part, strict=True):
-            _read_query(below, own, numbers, query)
+        for below, item in zip(structure, part, strict=True):
+            _read_query(below, item, numbers, query)
     elif type(part) is not int or part != _WORDS.get(structure, part):
         raise _StrangeError(f"the query {query} has {part!r} in place of {structure!r}")
     else:

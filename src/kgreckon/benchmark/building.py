@@ -374,11 +374,11 @@ class TypeBuilder:
             nothing = Ragged(np.zeros(len(ids) + 1, dtype=np.int64), np.zeros(0, dtype=np.int32))
             return _Found(shape, order, ids, nothing, take(training, kept))
         before = take(training, kept) if self.split is Split.VALID else on(Split.VALID, ids)
-        own = on(self.split, ids)
-        hard = Ragged(*combine_points(own.offsets, own.items, before.offsets, before.items, True, False, False))
+        after = on(self.split, ids)
+        hard = Ragged(*combine_points(after.offsets, after.items, before.offsets, before.items, True, False, False))
         kept = (hard.counts > 0) & (before.counts > 0)
-        own, before, hard = take(own, kept), take(before, kept), take(hard, kept)
-        easy = Ragged(*combine_points(own.offsets, own.items, before.offsets, before.items, False, True, False))
+        after, before, hard = take(after, kept), take(before, kept), take(hard, kept)
+        easy = Ragged(*combine_points(after.offsets, after.items, before.offsets, before.items, False, True, False))
         return _Found(shape, order[kept], ids[kept], easy, hard)
 
 

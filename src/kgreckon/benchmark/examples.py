@@ -46,9 +46,9 @@ def example_queries(benchmark: Benchmark, split: Split, name: str, count: int, s
     picked = np.sort(rng.permutation(int(ends[-1]))[:count])
     graph = benchmark.graph
     examples = []
-    for place in picked:
-        which = int(np.searchsorted(ends, place, side="right")) - 1
-        queries, row = sets[which], int(place - ends[which])
+    for index in picked:
+        which = int(np.searchsorted(ends, index, side="right")) - 1
+        queries, row = sets[which], int(index - ends[which])
         query = queries.batch.query(row, graph.values)
         easy, hard = (_names(graph, part[row], queries.shape.denotes_numbers) for part in (queries.easy, queries.hard))
         examples.append(Example(query, sentence(query, graph.vocabulary), write(query, graph.vocabulary), easy, hard))

@@ -302,10 +302,10 @@ def write_query_file(path: Path, shape: Shape, batches: Sequence[pa.RecordBatch]
 def write_queries(folder: Path, sets: Sequence[QuerySet]) -> None:
     """Write the queries of a split and type that come from elsewhere, one set for each shape, with their summary."""
     folder.mkdir(parents=True)
-    for own in sets:
-        table = query_table(own.batch.ids, own.easy, own.hard, own.shape)
-        write_query_file(folder / file_name(own.shape), own.shape, [table])
-    write_summary(folder, None, {own.shape.text: len(own) for own in sets})
+    for query_set in sets:
+        table = query_table(query_set.batch.ids, query_set.easy, query_set.hard, query_set.shape)
+        write_query_file(folder / file_name(query_set.shape), query_set.shape, [table])
+    write_summary(folder, None, {query_set.shape.text: len(query_set) for query_set in sets})
 
 
 def write_summary(folder: Path, wanted: int | None, shapes: dict[str, int]) -> None:

@@ -156,7 +156,7 @@ class ProofSearch:
         both = _TwoGraphs(*semantics)
         interpret(batch, both)
         program, order, most = _program(batch.shape)
-        done = [both.done[place] for place in order]
+        done = [both.done[index] for index in order]
         missing = fewest_missing(
             answers.offsets,
             np.array(answers.items, dtype=np.int32),
@@ -200,8 +200,8 @@ def _parts(batch: Batch[np.ndarray], answers: Ragged) -> Iterator[tuple[Batch[np
     """Some queries at a time, with their answers."""
     for start in range(0, len(batch), _AT_ONCE):
         offsets = answers.offsets[start : start + _AT_ONCE + 1]
-        own = Ragged((offsets - offsets[0]).astype(np.int64), answers.items[offsets[0] : offsets[-1]])
-        yield batch[start : start + _AT_ONCE], own
+        part = Ragged((offsets - offsets[0]).astype(np.int64), answers.items[offsets[0] : offsets[-1]])
+        yield batch[start : start + _AT_ONCE], part
 
 
 def _edges_of(graph: KnowledgeGraph) -> tuple[Rows, Rows, Rows]:
@@ -235,7 +235,7 @@ def _program(shape: Shape) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np
         width += step not in (AND, OR, NOT)
         ends.append(0)
         order.append(0)
-        below = [add(each, node) for each in part.parts]
+        below = [add(child, node) for child in part.parts]
         ends[node] = len(steps)
         order[node] = done
         done += 1
@@ -252,14 +252,14 @@ def _flat(sets: Sequence[ExactSet]) -> Sets:
     """The sets of all nodes as intervals, end to end."""
     offsets, lows, highs, negated = [], [], [], []
     count = 0
-    for each in sets:
-        if isinstance(each, EntitySets):
-            bounds = each.items, each.items + 1
-            negated.append(each.negated)
+    for node_set in sets:
+        if isinstance(node_set, EntitySets):
+            bounds = node_set.items, node_set.items + 1
+            negated.append(node_set.negated)
         else:
-            bounds = each.lows, each.highs
+            bounds = node_set.lows, node_set.highs
             negated.append(False)
-        offsets.append(each.offsets + count)
+        offsets.append(node_set.offsets + count)
         lows.append(bounds[0])
         highs.append(bounds[1])
         count += len(bounds[0])

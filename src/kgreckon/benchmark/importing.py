@@ -193,11 +193,11 @@ class _Importer:
         """The easy and the hard answers of some queries at a time."""
         for start in range(0, len(queries), _AT_ONCE):
             batch = Batch(queries.shape, queries.ids[start : start + _AT_ONCE])
-            own = answer(self.graphs.at(split), batch)
+            after = answer(self.graphs.at(split), batch)
             before = Ragged(np.zeros(len(batch) + 1, dtype=np.int64), _NOTHING)
             if split is not Split.TRAIN:
                 before = answer(self.graphs.at(Split(split - 1)), batch)
-            yield before, _without(own, before)
+            yield before, _without(after, before)
             self.progress.advance(start + len(batch))
 
 
@@ -231,9 +231,9 @@ def _remarks(types: Iterable[TypeCounts]) -> Iterator[str]:
                 f"{counts.split} {counts.type}: {counts.without_hard_answers:,} of {counts.read:,} queries left out, "
                 f"which have no {kind}"
             )
-        for own in counts.differences:
+        for wrong in counts.differences:
             yield (
-                f"{own.file}: the answers of {own.queries:,} of {counts.read:,} {counts.type} queries are not what the "
-                f"facts prove ({own.unproved:,} not proved, {own.missing:,} missing), which is taken instead; the "
-                f"first: {own.first}"
+                f"{wrong.file}: the answers of {wrong.queries:,} of {counts.read:,} {counts.type} queries are not what "
+                f"the facts prove ({wrong.unproved:,} not proved, {wrong.missing:,} missing), which is taken instead; "
+                f"the first: {wrong.first}"
             )

@@ -111,7 +111,7 @@ def value_types(graph: KnowledgeGraph) -> tuple[ValueType, ...]:
         ValueType(unit, count, count / len(targets), distinct)
         for unit, count, distinct in zip(values.units, counts, np.diff(values.unit_starts).tolist(), strict=True)
     ]
-    return tuple(sorted(rows, key=lambda each: -each.attribute_facts))
+    return tuple(sorted(rows, key=lambda row: -row.attribute_facts))
 
 
 def graph_counts(graph: KnowledgeGraph, split: Split, paper: dict[str, int] | None) -> GraphCounts:

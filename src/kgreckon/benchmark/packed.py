@@ -62,10 +62,10 @@ class PackedBenchmark(PublishedBenchmark):
         if path is None:
             return
         graph = self.graphs.graph
-        for name, own in _read(path).items():
+        for name, rows_of_type in _read(path).items():
             try:
-                shape = Shape.parse(own["shape"])
-                ids = np.array(own["ids"])
+                shape = Shape.parse(rows_of_type["shape"])
+                ids = np.array(rows_of_type["ids"])
             except (KeyError, TypeError, ValueError, UserError) as error:
                 raise UserError(f"{path}: the queries of type {name!r} cannot be used: {error}") from None
             if general_type(shape) != name if name in NAMED_TYPES else general_type(shape) in NAMED_TYPES:

@@ -214,14 +214,14 @@ class _Machine:
 
     # ------------------------------------------------------------------------------------------------------- memo
 
-    def remember(self, place: int) -> None:
-        self._memo[place] = self.stack[-1]
+    def remember(self, index: int) -> None:
+        self._memo[index] = self.stack[-1]
 
     def remember_next(self) -> None:
         self._memo[len(self._memo)] = self.stack[-1]
 
-    def recall(self, place: int) -> None:
-        self.stack.append(self._memo[place])
+    def recall(self, index: int) -> None:
+        self.stack.append(self._memo[index])
 
 
 def _check_keys(keys: list[Any]) -> None:

@@ -27,8 +27,8 @@ def _holds_item(sets: Sets, node: int, query: int, item: int) -> bool:
     """Whether the set of a node and a query has an item."""
     offsets, lows, highs, negated = sets
     low = offsets[node, query]
-    place = first_at_least(lows, low, offsets[node, query + 1], item + 1)
-    return (place > low and highs[place - 1] > item) != negated[node]
+    index = first_at_least(lows, low, offsets[node, query + 1], item + 1)
+    return (index > low and highs[index - 1] > item) != negated[node]
 
 
 @compiled
@@ -45,8 +45,8 @@ def _row(rows: Rows, source: int, label: int) -> tuple[int, int]:
 @compiled
 def _lacks(lacking: np.ndarray, size: int, kind: int, label: int, one: int, other: int) -> int:
     """Add what a proof lacks to a list, unless it is there; returns the list's new size."""
-    for place in range(size):
-        entry = lacking[place]
+    for index in range(size):
+        entry = lacking[index]
         if entry[0] == kind and entry[1] == label and entry[2] == one and entry[3] == other:
             return size
     lacking[size, 0], lacking[size, 1], lacking[size, 2], lacking[size, 3] = kind, label, one, other
@@ -60,12 +60,12 @@ def _count(lacking: np.ndarray, size: int) -> tuple[int, int]:
     That a value must be stated of some entity costs nothing where a lacking fact states it.
     """
     total = values = 0
-    for place in range(size):
-        kind = lacking[place, 0]
+    for index in range(size):
+        kind = lacking[index, 0]
         if kind == _STATED:
             told = False
             for other in range(size):
-                told |= lacking[other, 0] == _VALUE and lacking[other, 3] == lacking[place, 3]
+                told |= lacking[other, 0] == _VALUE and lacking[other, 3] == lacking[index, 3]
             if told:
                 continue
         total += 1
@@ -212,8 +212,8 @@ def _cheapest(
                         break
                     item = own[1][cursors[node]]
                     cursors[node] += 1
-                    place = first_at_least(targets, lows[node], highs[node], item)
-                    if place == highs[node] or targets[place] != item:
+                    index = first_at_least(targets, lows[node], highs[node], item)
+                    if index == highs[node] or targets[index] != item:
                         continue
                 else:
                     if cursors[node] == highs[node]:
@@ -224,8 +224,8 @@ def _cheapest(
                         continue
                 size = sizes[node]
                 targets = training[kind][3]
-                place = first_at_least(targets, known_lows[node], known_highs[node], item)
-                if place == known_highs[node] or targets[place] != item:
+                index = first_at_least(targets, known_lows[node], known_highs[node], item)
+                if index == known_highs[node] or targets[index] != item:
                     if step == FOLLOW:
                         head, tail = (here, item) if label & 1 else (item, here)
                         size = _lacks(lacking, size, _FACT, label >> 1, head, tail)
@@ -274,16 +274,16 @@ def fewest_missing(
     state = np.zeros((11, len(program[0])), dtype=np.int64)
     lacking = np.zeros((2 * len(program[0]), 4), dtype=np.int64)
     for query in range(len(offsets) - 1):
-        for place in range(offsets[query], offsets[query + 1]):
-            if _holds_item(known, 0, query, answers[place]):
-                facts[place] = values[place] = 0
+        for index in range(offsets[query], offsets[query + 1]):
+            if _holds_item(known, 0, query, answers[index]):
+                facts[index] = values[index] = 0
                 continue
             for limit in range(1, most + 1):
                 missing_values = _cheapest(
-                    query, answers[place], limit, repeats[query], program, ids, own, known, complete, training,
+                    query, answers[index], limit, repeats[query], program, ids, own, known, complete, training,
                     compared, computed, numbers, units, comparisons, stated, state, lacking,
                 )  # fmt: skip
                 if missing_values >= 0:
-                    facts[place], values[place] = limit - missing_values, missing_values
+                    facts[index], values[index] = limit - missing_values, missing_values
                     break
     return facts, values

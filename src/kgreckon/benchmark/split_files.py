@@ -54,8 +54,8 @@ def _earliest(rows: np.ndarray, shares: list[slice], splits: list[Split], count:
     """The first split of each of `count` facts, given the row of each fact as the files state them."""
     earliest = np.full(count, Split.TEST, dtype=np.int8)
     for share, split in zip(reversed(shares), reversed(splits), strict=True):
-        own = rows[share]
-        earliest[own[own >= 0]] = split
+        rows_of_split = rows[share]
+        earliest[rows_of_split[rows_of_split >= 0]] = split
     return earliest
 
 

@@ -195,12 +195,12 @@ def _draw_edge(
 @compiled
 def _less(ids: np.ndarray, kinds: np.ndarray, left: int, right: int, size: int) -> int:
     """Whether a run of columns comes before another: by kinds first, then by ids."""
-    for place in range(size):
-        if kinds[left + place] != kinds[right + place]:
-            return kinds[left + place] < kinds[right + place]
-    for place in range(size):
-        if ids[left + place] != ids[right + place]:
-            return ids[left + place] < ids[right + place]
+    for column in range(size):
+        if kinds[left + column] != kinds[right + column]:
+            return kinds[left + column] < kinds[right + column]
+    for column in range(size):
+        if ids[left + column] != ids[right + column]:
+            return ids[left + column] < ids[right + column]
     return False
 
 
@@ -262,7 +262,7 @@ def walk(
                         entities[_below(state, len(entities))] if sort == E else values[_below(state, len(values))]
                     )
             step = steps[node]
-            place = places[node]
+            column = places[node]
             if step == PROJECTION:
                 kind = kinds[node]
                 if kind == ANY_PROJECTION:
@@ -287,16 +287,16 @@ def walk(
                 if label < 0:
                     alive = False
                     break
-                ids[place] = label
-                columns[place] = kind
+                ids[column] = label
+                columns[column] = kind
                 node_sort[node] = E if kind in (RP, AP) else NV
                 node_id[node] = before
             elif step == ANCHOR:
                 if kinds[node] != ANY_ANCHOR and kinds[node] != sort:
                     alive = False
                     break
-                ids[place] = here
-                columns[place] = sort
+                ids[column] = here
+                columns[column] = sort
                 node_sort[node] = sort
                 node_id[node] = here
             else:
@@ -316,9 +316,9 @@ def walk(
         for swap in range(len(swaps)):
             left, right, size = swaps[swap, 0], swaps[swap, 1], swaps[swap, 2]
             if _less(ids, columns, right, left, size):
-                for place in range(size):
-                    ids[left + place], ids[right + place] = ids[right + place], ids[left + place]
-                    columns[left + place], columns[right + place] = columns[right + place], columns[left + place]
+                for column in range(size):
+                    ids[left + column], ids[right + column] = ids[right + column], ids[left + column]
+                    columns[left + column], columns[right + column] = columns[right + column], columns[left + column]
         for run in range(len(unlike)):
             left, right, size = unlike[run, 0], unlike[run, 1], unlike[run, 2]
             if not _less(ids, columns, left, right, size):  # in order, and not less: the same
@@ -340,10 +340,10 @@ def add_new_rows(table: np.ndarray, rows: np.ndarray, num_rows: int, ids: np.nda
     row = np.empty(2 * width, dtype=np.int32)
     for index in range(count):
         code = np.uint64(0x9E3779B97F4A7C15)
-        for place in range(width):
-            row[place] = ids[index, place]
-            row[width + place] = kinds[index, place]
-            code ^= np.uint64(np.uint32(ids[index, place])) | (np.uint64(kinds[index, place]) << np.uint64(40))
+        for column in range(width):
+            row[column] = ids[index, column]
+            row[width + column] = kinds[index, column]
+            code ^= np.uint64(np.uint32(ids[index, column])) | (np.uint64(kinds[index, column]) << np.uint64(40))
             code *= np.uint64(0xBF58476D1CE4E5B9)
             code ^= code >> np.uint64(29)
         slot = code & mask
@@ -356,8 +356,8 @@ def add_new_rows(table: np.ndarray, rows: np.ndarray, num_rows: int, ids: np.nda
                 new[index] = True
                 break
             same = True
-            for place in range(2 * width):
-                if rows[held, place] != row[place]:
+            for column in range(2 * width):
+                if rows[held, column] != row[column]:
                     same = False
                     break
             if same:

@@ -32,7 +32,10 @@ def print_benchmark_statistics(statistics: BenchmarkStatistics, name: str, out: 
             rows.append(("  paper", *(graph.paper[column] for column in columns)))
             rows.append(("  difference", *(_difference(getattr(graph, c), graph.paper[c]) for c in columns)))
     print_table(out, "Graphs", ("graph", *(column.replace("_", " ") for column in columns)), rows)
-    types = [(each.unit, each.attribute_facts, f"{each.share:.1%}", each.values) for each in statistics.value_types]
+    types = [
+        (value_type.unit, value_type.attribute_facts, f"{value_type.share:.1%}", value_type.values)
+        for value_type in statistics.value_types
+    ]
     print_table(out, "Value types of the test graph", ("unit", "attribute facts", "share", "distinct values"), types)
     _print_query_counts(statistics, out)
     _print_answer_counts(statistics, out)
@@ -42,11 +45,11 @@ def print_benchmark_statistics(statistics: BenchmarkStatistics, name: str, out: 
 
 def _print_missing(statistics: BenchmarkStatistics, out: Console) -> None:
     """How hard the hard answers are."""
-    numbers = sorted({number for each in statistics.queries for number in each.missing})
+    numbers = sorted({number for counts in statistics.queries for number in counts.missing})
     rows = [
-        (f"{each.split} {each.type}", kind, *(f"{shares.get(number, 0):.1%}" for number in numbers))
-        for each in statistics.queries
-        for kind, shares in (("hard answers", each.missing), ("queries", each.missing_of_queries))
+        (f"{counts.split} {counts.type}", kind, *(f"{shares.get(number, 0):.1%}" for number in numbers))
+        for counts in statistics.queries
+        for kind, shares in (("hard answers", counts.missing), ("queries", counts.missing_of_queries))
         if shares
     ]
     if rows:
@@ -82,15 +85,15 @@ def _print_query_counts(statistics: BenchmarkStatistics, out: Console) -> None:
 
 
 def _total(counts: dict[str, QueryCounts], column: str) -> int:
-    return sum(getattr(each, column) for each in counts.values())
+    return sum(getattr(count, column) for count in counts.values())
 
 
 def _print_answer_counts(statistics: BenchmarkStatistics, out: Console) -> None:
     rows = []
-    for each in statistics.queries:
-        for kind, distribution in (("hard", each.hard_answers), ("easy", each.easy_answers)):
+    for counts in statistics.queries:
+        for kind, distribution in (("hard", counts.hard_answers), ("easy", counts.easy_answers)):
             if distribution and distribution["100%"]:
-                rows.append((f"{each.split} {each.type}", kind, *(round(x, 1) for x in distribution.values())))
+                rows.append((f"{counts.split} {counts.type}", kind, *(round(x, 1) for x in distribution.values())))
     columns = ("graph", "answers", "mean", "half have at most", "90 %", "99 %", "all")
     print_table(out, "Answers per query", columns, rows)
 
@@ -98,10 +101,10 @@ def _print_answer_counts(statistics: BenchmarkStatistics, out: Console) -> None:
 def _print_specific_types(statistics: BenchmarkStatistics, out: Console) -> None:
     shapes: dict[str, dict[str, int]] = {}
     totals: dict[str, int] = {}
-    for each in statistics.queries:
-        totals[f"{each.split} {each.type}"] = each.found
-        for text, count in each.specific.items():
-            shapes.setdefault(text, {})[f"{each.split} {each.type}"] = count
+    for query_counts in statistics.queries:
+        totals[f"{query_counts.split} {query_counts.type}"] = query_counts.found
+        for text, count in query_counts.specific.items():
+            shapes.setdefault(text, {})[f"{query_counts.split} {query_counts.type}"] = count
     rows = []
     for text, counts in shapes.items():
         of_type = next(iter(counts)).split()[1]

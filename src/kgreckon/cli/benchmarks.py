@@ -128,7 +128,7 @@ def show(
     from kgreckon.cli.benchmark_tables import print_example
     from kgreckon.cli.console import console
 
-    if split not in [each.label for each in Split]:
+    if split not in [known.label for known in Split]:
         raise UserError(f"unknown split {split!r}: choose train, valid or test")
     opened = Benchmark.open(benchmark)
     examples = example_queries(opened, Split.of(split), type_, count, seed)

@@ -12,11 +12,11 @@ def print_check(check: Check, out: Console) -> None:
     """The parts of a folder and what holds of each, then the files that are not whole."""
     rows = []
     for part, state in check.parts().items():
-        files = [each for each in check.files if each.part == part]
-        rows.append((part, len(files), sum(each.bytes for each in files), str(state)))
+        files = [file for file in check.files if file.part == part]
+        rows.append((part, len(files), sum(file.bytes for file in files), str(state)))
     print_table(out, f"{check.folder}, a {check.kind}", ("part", "files", "bytes", "state"), rows)
-    others = [(each.file, each.problem) for each in check.files if each.state in (State.DAMAGED, State.UNCHECKED)]
+    others = [(file.file, file.problem) for file in check.files if file.state in (State.DAMAGED, State.UNCHECKED)]
     if others:
         print_table(out, "Not known to be whole", ("file", "why"), others)
-    damaged = sum(each.state is State.DAMAGED for each in check.files)
+    damaged = sum(file.state is State.DAMAGED for file in check.files)
     out.print(f"{damaged:,} of {len(check.files):,} files are damaged" if damaged else "nothing is damaged")

@@ -99,10 +99,10 @@ def run(folder: Path) -> None:
 
 def _program() -> str:
     """The command as this shell can call it: a virtual environment that is not active needs the path."""
-    place = Path(sys.executable).with_name("kgreckon")
-    if shutil.which("kgreckon") or not place.is_file():
+    path = Path(sys.executable).with_name("kgreckon")
+    if shutil.which("kgreckon") or not path.is_file():
         return "kgreckon"
-    return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _show_world(out: Console) -> KnowledgeGraph:

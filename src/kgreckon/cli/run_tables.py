@@ -126,7 +126,9 @@ def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Consol
     _print_hardness(evaluation.number_targets, "numbers", out)
     errors = result["number_targets"]["absolute_error_of_the_best_value"]
     if errors:
-        cells = [(unit, each["queries"], float(each["median"]), float(each["mean"])) for unit, each in errors.items()]
+        cells = [
+            (unit, error["queries"], float(error["median"]), float(error["mean"])) for unit, error in errors.items()
+        ]
         print_table(out, "Absolute error of the best value", ("unit", "queries", "median", "mean"), cells)
     out.print(f"{result['queries']:,} queries in {result['seconds']:.1f} s", style="dim")
 

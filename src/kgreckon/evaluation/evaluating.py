@@ -42,7 +42,7 @@ class RankedQueries:
     ) -> RankedQueries:
         """Move queries and answers to the device; how hard these are is counted where `proofs` are looked for."""
         answers = (queries.easy, queries.hard)
-        easy, hard = (torch.from_numpy(np.array(each.items)).to(device) for each in answers)
+        easy, hard = (torch.from_numpy(np.array(array.items)).to(device) for array in answers)
         ids = torch.from_numpy(np.array(queries.batch.ids)).to(device)
         hardness = None if proofs is None else proofs.hardness(queries.batch, queries.hard, workers)
         offsets = queries.easy.offsets, queries.hard.offsets
@@ -85,8 +85,8 @@ class EvaluationQueries:
         proofs = ProofSearch(benchmark.graphs, split, benchmark.mode) if with_hardness else None
         workers = os.cpu_count() or 1
         for name in benchmark.types:
-            own = [queries for queries in benchmark.query_sets(split, name) if len(queries)]
-            chosen = _choice(own, queries_per_type, seed)
+            of_type = [queries for queries in benchmark.query_sets(split, name) if len(queries)]
+            chosen = _choice(of_type, queries_per_type, seed)
             sets += [RankedQueries.load(name, queries, device, proofs, workers) for queries in chosen if len(queries)]
         table = benchmark.graph.values
         numbers = torch.from_numpy(np.array(table.numbers)).to(device)
@@ -104,7 +104,7 @@ def _choice(sets: list[QuerySet], count: int, seed: int) -> list[QuerySet]:
         return sets
     picked = np.sort(np.random.default_rng(seed).permutation(total)[:count])
     rows = [picked[(picked >= low) & (picked < high)] - low for low, high in pairwise(ends)]
-    return [queries.take(own) for queries, own in zip(sets, rows, strict=True)]
+    return [queries.take(chosen) for queries, chosen in zip(sets, rows, strict=True)]
 
 
 @torch.no_grad()
@@ -124,33 +124,44 @@ def evaluate_scores(
     at_once = at_once or _AT_ONCE[queries.numbers.device.type]
     results = []
     broken = torch.zeros((), dtype=torch.bool, device=queries.numbers.device)
-    for own in queries.sets:
+    for queries_of_shape in queries.sets:
         parts, among_values, errors, counts, ranks = [], [], [], [], []
-        candidates = len(queries.numbers) if own.shape.denotes_numbers else queries.num_entities
-        for first in range(0, len(own), at_once):
-            last = min(first + at_once, len(own))
-            scores = score(Batch(own.shape, own.ids[first:last])).float()
+        candidates = len(queries.numbers) if queries_of_shape.shape.denotes_numbers else queries.num_entities
+        for first in range(0, len(queries_of_shape), at_once):
+            last = min(first + at_once, len(queries_of_shape))
+            scores = score(Batch(queries_of_shape.shape, queries_of_shape.ids[first:last])).float()
             broken |= scores.isnan().any()
-            easy, hard = own.answers(first, last)
+            easy, hard = queries_of_shape.answers(first, last)
             if scores.shape[1] > candidates:
                 among_values.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
                 scores = scores[:, :candidates]
             query_ranks = filtered_ranks(scores, easy, hard)
             parts.append(QueryScores.from_ranks(query_ranks))
-            if own.hardness is not None:
+            if queries_of_shape.hardness is not None:
                 ranks.append(query_ranks.realistic)
             counts.append(easy.counts + hard.counts)
-            if own.shape.denotes_numbers:
+            if queries_of_shape.shape.denotes_numbers:
                 errors.append(_value_errors(scores, easy, hard, queries))
             advance(last - first, len(queries))
         units, distances = (torch.cat(column) for column in zip(*errors, strict=True)) if errors else (None, None)
         others = QueryScores.concatenate(among_values) if among_values else None
         hard_answers = None
-        if own.hardness is not None:
-            hard_answers = HardAnswers(np.diff(own.offsets[1]), own.hardness, torch.cat(ranks))
+        if queries_of_shape.hardness is not None:
+            hard_answers = HardAnswers(
+                np.diff(queries_of_shape.offsets[1]), queries_of_shape.hardness, torch.cat(ranks)
+            )
         everything = QueryScores.concatenate(parts)
         results.append(
-            ShapeResult(own.type, own.shape, everything, torch.cat(counts), units, distances, others, hard_answers)
+            ShapeResult(
+                queries_of_shape.type,
+                queries_of_shape.shape,
+                everything,
+                torch.cat(counts),
+                units,
+                distances,
+                others,
+                hard_answers,
+            )
         )
     if broken:
         raise UserError("the model's scores are not numbers: its training went astray; lower the learning rate")

@@ -64,7 +64,7 @@ def mean_of(tables: Sequence[Metrics]) -> Metrics | None:
     if not tables:
         return None
     queries = sum(table.queries for table in tables)
-    names = [own.name for own in fields(Metrics) if own.name != "queries"]
+    names = [field.name for field in fields(Metrics) if field.name != "queries"]
     return Metrics(queries, *(mean(getattr(table, name) for table in tables) for name in names))
 
 

@@ -50,9 +50,9 @@ def filtered_ranks(scores: Tensor, easy: AnswerPairs, hard: AnswerPairs) -> Rank
     others[hard.query, hard.item] = -torch.inf
     # One row of wanted scores for each query, padded to the longest, so that many are looked up at once.
     starts = hard.counts.cumsum(0) - hard.counts
-    place = hard.query, torch.arange(len(hard.query), device=scores.device) - starts[hard.query]
+    position = hard.query, torch.arange(len(hard.query), device=scores.device) - starts[hard.query]
     wanted = scores.new_zeros(len(scores), int(hard.on_host.max(initial=0)))
-    wanted[place] = scores[hard.query, hard.item]
+    wanted[position] = scores[hard.query, hard.item]
     above, equal = (torch.zeros_like(wanted, dtype=torch.int64) for _ in range(2))
     order = np.argsort(-hard.on_host, kind="stable")
     many = int((hard.on_host > _FEW).sum())
@@ -60,8 +60,8 @@ def filtered_ranks(scores: Tensor, easy: AnswerPairs, hard: AnswerPairs) -> Rank
     _by_counting(
         others, wanted, above, equal, torch.from_numpy(order[many:]).to(scores.device), hard.on_host[order[many:]]
     )
-    best = 1 + above[place]
-    return Ranks(hard, best.float(), (best + equal[place]).float())
+    best = 1 + above[position]
+    return Ranks(hard, best.float(), (best + equal[position]).float())
 
 
 def _by_sorting(others: Tensor, wanted: Tensor, above: Tensor, equal: Tensor, rows: Tensor) -> None:
@@ -78,9 +78,9 @@ def _by_counting(
     others: Tensor, wanted: Tensor, above: Tensor, equal: Tensor, rows: Tensor, counts: np.ndarray
 ) -> None:
     """The same by going through the row for each wanted score; the queries come with falling counts."""
-    own = others[rows]
+    other_rows = others[rows]
     for column in range(int(counts.max(initial=0))):
         having = int((counts > column).sum())
-        some, score = own[:having], wanted[rows[:having], column, None]
+        some, score = other_rows[:having], wanted[rows[:having], column, None]
         above[rows[:having], column] = torch.count_nonzero(some > score, dim=1)
         equal[rows[:having], column] = torch.count_nonzero(some == score, dim=1)

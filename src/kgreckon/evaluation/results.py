@@ -149,12 +149,12 @@ class Evaluation:
         bins = counts.clamp(min=1).double().log2().floor().long()
         return [
             {
-                "from": 2**place,
-                "to": 2 ** (place + 1) - 1,
-                "queries": int((bins == place).sum()),
-                "mrr": 100 * float(scores[bins == place].mean()),
+                "from": 2**bin_,
+                "to": 2 ** (bin_ + 1) - 1,
+                "queries": int((bins == bin_).sum()),
+                "mrr": 100 * float(scores[bins == bin_].mean()),
             }
-            for place in sorted(set(bins.tolist()))
+            for bin_ in sorted(set(bins.tolist()))
         ]
 
     def _by_unit(self) -> dict[str, dict[str, float]]:

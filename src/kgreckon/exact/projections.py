@@ -14,8 +14,8 @@ from kgreckon.exact.ragged import compiled, first_at_least, grown
 @compiled
 def _mark(bitmap: np.ndarray, touched: np.ndarray, num_touched: int, targets: np.ndarray, low: int, high: int) -> int:
     """Set the bits of a run of targets; returns how many words have been touched."""
-    for place in range(low, high):
-        target = targets[place]
+    for index in range(low, high):
+        target = targets[index]
         word = target >> 6
         if bitmap[word] == 0:
             touched[num_touched] = word
@@ -86,8 +86,8 @@ def project(
         num_touched = 0
         held_low = 0
         held_high = 0
-        for place in range(offsets[query], offsets[query + 1]):
-            item = items[place]
+        for index in range(offsets[query], offsets[query + 1]):
+            item = items[index]
             end = group_offsets[item + 1]
             group = first_at_least(group_labels, group_offsets[item], end, label)
             if group == end or group_labels[group] != label:
@@ -137,9 +137,9 @@ def project_intervals(
         num_touched = 0
         held_low = 0
         held_high = 0
-        for place in range(offsets[query], offsets[query + 1]):
-            group = first_at_least(group_labels, group, end, lows[place])
-            beyond = first_at_least(group_labels, group, end, highs[place])
+        for index in range(offsets[query], offsets[query + 1]):
+            group = first_at_least(group_labels, group, end, lows[index])
+            beyond = first_at_least(group_labels, group, end, highs[index])
             if beyond == group:
                 continue
             low, high = group_starts[group], group_starts[beyond]

@@ -26,8 +26,8 @@ def _look_up(
     count: int,
 ) -> int:
     """Append the items of a small set that a much larger one holds, or does not; each is found by binary search."""
-    for place in range(start, end):
-        item = items[place]
+    for index in range(start, end):
+        item = items[index]
         low = first_at_least(others, low, high, item)
         present = low < high and others[low] == item
         if (present and keep_present) or (not present and keep_absent):
@@ -82,12 +82,12 @@ def combine_points(
                 left += 1
                 right += 1
         if keep_left:
-            for place in range(left, left_end):
-                out[count] = items[place]
+            for index in range(left, left_end):
+                out[count] = items[index]
                 count += 1
         if keep_right:
-            for place in range(right, right_end):
-                out[count] = other_items[place]
+            for index in range(right, right_end):
+                out[count] = other_items[index]
                 count += 1
         out_offsets[query + 1] = count
     return out_offsets, out[:count].copy()
@@ -102,8 +102,8 @@ def complement_points(offsets: np.ndarray, items: np.ndarray, size: int) -> tupl
     count = 0
     for query in range(queries):
         item = 0
-        for place in range(offsets[query], offsets[query + 1]):
-            while item < items[place]:
+        for index in range(offsets[query], offsets[query + 1]):
+            while item < items[index]:
                 out[count] = item
                 count += 1
                 item += 1
@@ -129,8 +129,8 @@ def points_to_intervals(offsets: np.ndarray, items: np.ndarray) -> tuple[np.ndar
     count = 0
     for query in range(queries):
         start = count
-        for place in range(offsets[query], offsets[query + 1]):
-            item = items[place]
+        for index in range(offsets[query], offsets[query + 1]):
+            item = items[index]
             if count > start and highs[count - 1] == item:
                 highs[count - 1] = item + 1
             else:
@@ -149,13 +149,13 @@ def intervals_to_points(
     queries = len(offsets) - 1
     out_offsets = np.zeros(queries + 1, dtype=np.int64)
     total = 0
-    for place in range(len(lows)):
-        total += max(0, min(highs[place], limit) - lows[place])
+    for index in range(len(lows)):
+        total += max(0, min(highs[index], limit) - lows[index])
     items = np.empty(total, dtype=np.int32)
     count = 0
     for query in range(queries):
-        for place in range(offsets[query], offsets[query + 1]):
-            for row in range(lows[place], min(highs[place], limit)):
+        for index in range(offsets[query], offsets[query + 1]):
+            for row in range(lows[index], min(highs[index], limit)):
                 items[count] = row
                 count += 1
         out_offsets[query + 1] = count
@@ -256,11 +256,11 @@ def complement_intervals(
                 continue
             before = unit
             row, end = unit_starts[unit], unit_starts[unit + 1]
-            for place in range(offsets[query], offsets[query + 1]):
-                if highs[place] <= row or lows[place] >= end:
+            for index in range(offsets[query], offsets[query + 1]):
+                if highs[index] <= row or lows[index] >= end:
                     continue
-                count = append_interval(out_lows, out_highs, start, count, row, lows[place])
-                row = highs[place]
+                count = append_interval(out_lows, out_highs, start, count, row, lows[index])
+                row = highs[index]
             count = append_interval(out_lows, out_highs, start, count, row, end)
         out_offsets[query + 1] = count
     return out_offsets, out_lows[:count].copy(), out_highs[:count].copy()

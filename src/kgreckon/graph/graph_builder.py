@@ -25,11 +25,11 @@ class _Names:
         self.labels: dict[int, str] = {}
 
     def add(self, name: str) -> int:
-        place = self.places.get(name)
-        if place is None:
+        id_ = self.places.get(name)
+        if id_ is None:
             _check_text(name)
-            place = self.places[name] = len(self.places)
-        return place
+            id_ = self.places[name] = len(self.places)
+        return id_
 
     def ids_in(self, symbols: Symbols) -> np.ndarray:  # (names,) int64
         """The id that each name has among some symbols, -1 where it is not one of them."""
@@ -41,8 +41,8 @@ class _Names:
         names = list(self.places)
         return Symbols(
             kind,
-            pa.array([names[place] for place in kept], pa.string()),
-            pa.array([self.labels.get(place) for place in kept.tolist()], pa.string()),
+            pa.array([names[id_] for id_ in kept], pa.string()),
+            pa.array([self.labels.get(id_) for id_ in kept.tolist()], pa.string()),
         )
 
 
@@ -183,12 +183,13 @@ class GraphBuilder:
             units_of.setdefault(place // stride, {})[place % stride] = count
         chosen, kept = np.zeros(len(attributes), dtype=np.int32), []
         self.left_out.clear()
-        for attribute_id, own in units_of.items():
+        for attribute_id, of_attribute in units_of.items():
             families = {
-                one: sum(count for other, count in own.items() if same_family(names[one], names[other])) for one in own
+                one: sum(count for other, count in of_attribute.items() if same_family(names[one], names[other]))
+                for one in of_attribute
             }
-            best = chosen[attribute_id] = max(own, key=lambda one: (families[one], own[one], -one))
-            for other, count in own.items():
+            best = chosen[attribute_id] = max(of_attribute, key=lambda one: (families[one], of_attribute[one], -one))
+            for other, count in of_attribute.items():
                 kept.append(same_family(names[best], names[other]))
                 if not kept[-1]:
                     self.left_out[attributes[attribute_id], names[other], names[best]] = count
@@ -226,7 +227,7 @@ class GraphBuilder:
         return KnowledgeGraph(
             entities=self._entities.symbols("entity", entity_places),
             relations=self._relations.symbols("relation", relation_places),
-            relation_phrases=tuple(self._phrases.get(place) for place in relation_places.tolist()),
+            relation_phrases=tuple(self._phrases.get(id_) for id_ in relation_places.tolist()),
             attributes=self._attributes.symbols("attribute", attribute_places),
             attribute_units=units,
             values=used,

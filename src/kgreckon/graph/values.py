@@ -30,8 +30,8 @@ class ValueTable:
 
     def rows_of(self, unit: str) -> slice:
         """The rows that hold values of `unit`."""
-        place = self.units.index(unit)
-        return slice(int(self.unit_starts[place]), int(self.unit_starts[place + 1]))
+        unit_id = self.units.index(unit)
+        return slice(int(self.unit_starts[unit_id]), int(self.unit_starts[unit_id + 1]))
 
     def row_of(self, value: float, unit: str) -> int | None:
         """The row of a number, or None where the table does not hold it."""
@@ -43,15 +43,15 @@ class ValueTable:
 
     def number_at(self, row: int) -> tuple[float, str]:
         """The number and the unit in a row."""
-        place = int(np.searchsorted(self.unit_starts, row, side="right")) - 1
-        return float(self.numbers[row]), self.units[place]
+        unit_id = int(np.searchsorted(self.unit_starts, row, side="right")) - 1
+        return float(self.numbers[row]), self.units[unit_id]
 
     @staticmethod
     def from_numbers(
         numbers: np.ndarray, unit_ids: np.ndarray, units: tuple[str, ...]
     ) -> tuple[ValueTable, np.ndarray]:
         """The table of some numbers, and the row that each of them got; `unit_ids` count in `units`."""
-        names = sorted({units[place] for place in np.unique(unit_ids)})
+        names = sorted({units[unit_id] for unit_id in np.unique(unit_ids)})
         rank = np.array([names.index(unit) if unit in names else -1 for unit in units], dtype=np.int64)
         ranks = rank[unit_ids] if len(units) else np.zeros(0, dtype=np.int64)
         order = np.lexsort((numbers, ranks))

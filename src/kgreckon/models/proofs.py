@@ -75,7 +75,7 @@ class Proof:
     @property
     def missing(self) -> int:
         """How many steps and claims the graph does not state."""
-        own = (self.step is not None and self.step.how is How.MISSING) or (
+        is_missing = (self.step is not None and self.step.how is How.MISSING) or (
             self.claim is not None and self.how is How.MISSING
         )
-        return own + sum(part.missing for part in self.parts)
+        return is_missing + sum(part.missing for part in self.parts)

@@ -18,9 +18,9 @@ def is_sparql(text: str) -> bool:
     return _BEGINS_LIKE_SPARQL.match(text) is not None
 
 
-def answers_wanted(given: int | None, own: int | None) -> int:
+def answers_wanted(given: int | None, written: int | None) -> int:
     """How many answers are wanted: what the caller gives, what the query says itself, the less where both do."""
-    return min((limit for limit in (given, own) if limit is not None), default=_SHOWN)
+    return min((limit for limit in (given, written) if limit is not None), default=_SHOWN)
 
 
 def read_query(text: str, vocabulary: Vocabulary) -> tuple[Query, int | None]:

@@ -107,8 +107,8 @@ class Shape:
     @cached_property
     def columns(self) -> tuple[Operator, ...]:
         """The operator that each column of a batch of this shape belongs to."""
-        own = () if self.operator in _LOGIC else (self.operator,)
-        return own + tuple(operator for part in self.parts for operator in part.columns)
+        first = () if self.operator in _LOGIC else (self.operator,)
+        return first + tuple(operator for part in self.parts for operator in part.columns)
 
     @cached_property
     def denotes_numbers(self) -> bool:
@@ -391,10 +391,10 @@ class Batch(Generic[Ids]):
                 case Operator.ENTITY:
                     return Entity(next(row))
                 case Operator.NUMBER:
-                    place = next(row)
-                    if place >= len(values):
-                        return self.literals[place - len(values)]
-                    return Number(*values.number_at(place))
+                    value_row = next(row)
+                    if value_row >= len(values):
+                        return self.literals[value_row - len(values)]
+                    return Number(*values.number_at(value_row))
                 case Operator.FOLLOW:
                     return Follow(next(row), build(shape.parts[0]))
                 case Operator.VALUE_OF:

@@ -14,8 +14,10 @@ _WORDS = ("nothing", "one", "two", "three")
 
 def hardness_blocks(results: Sequence[Result]) -> list[Block]:
     """Tables by how many facts and values the cheapest proofs lack; older results do not say it."""
-    ordinary = {name_of(each): each["entity_targets"] for each in results if "by_hardness" in each["entity_targets"]}
-    balanced = {name_of(each): each["balanced"]["entity_targets"] for each in results if "balanced" in each}
+    ordinary = {
+        name_of(result): result["entity_targets"] for result in results if "by_hardness" in result["entity_targets"]
+    }
+    balanced = {name_of(result): result["balanced"]["entity_targets"] for result in results if "balanced" in result}
     balanced = {name: table for name, table in balanced.items() if "by_hardness" in table}
     blocks: list[Block] = []
     if ordinary:
@@ -40,7 +42,7 @@ def hardness_blocks(results: Sequence[Result]) -> list[Block]:
 
 def _by_missing(tables: dict[str, dict[str, Any]]) -> Table:
     rows = {name: {row["missing"]: row for row in table["by_hardness"]["by_missing"]} for name, table in tables.items()}
-    lacking = sorted({missing for own in rows.values() for missing in own})
+    lacking = sorted({missing for by_number in rows.values() for missing in by_number})
     answers = next(iter(rows.values()))
     counts = ["answers", *(f"{answers[missing]['answers']:,}" if missing in answers else "" for missing in lacking)]
     return Table(
@@ -48,8 +50,8 @@ def _by_missing(tables: dict[str, dict[str, Any]]) -> Table:
         [
             counts,
             *(
-                [name, *(f"{own[missing]['mrr']:.2f}" if missing in own else "" for missing in lacking)]
-                for name, own in rows.items()
+                [name, *(f"{by_number[missing]['mrr']:.2f}" if missing in by_number else "" for missing in lacking)]
+                for name, by_number in rows.items()
             ),
         ],
     )

@@ -30,7 +30,7 @@ def markdown(blocks: Sequence[Block]) -> str:
 
 
 def _markdown_table(table: Table) -> list[str]:
-    rows = [[f"**{row[0]}**" if place in table.strong else row[0], *row[1:]] for place, row in enumerate(table.rows)]
+    rows = [[f"**{row[0]}**" if index in table.strong else row[0], *row[1:]] for index, row in enumerate(table.rows)]
     head, rule = _markdown_row(table.columns), "|---|" + "---:|" * (len(table.columns) - 1)
     return [head, rule, *map(_markdown_row, rows)]
 
@@ -80,8 +80,8 @@ def html(blocks: Sequence[Block], title: str) -> str:
 def _html_table(table: Table) -> str:
     head = "".join(f'<th scope="col">{_inline(str(name))}</th>' for name in table.columns)
     rows = []
-    for place, row in enumerate(table.rows):
-        opening = '<tr class="ours">' if place in table.strong else "<tr>"
+    for index, row in enumerate(table.rows):
+        opening = '<tr class="ours">' if index in table.strong else "<tr>"
         rows.append(opening + "".join(f"<td>{_inline(str(cell))}</td>" for cell in row) + "</tr>")
     return (
         f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>\n'

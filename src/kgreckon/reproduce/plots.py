@@ -47,8 +47,8 @@ def _curves(axes: Any, figure: Figure) -> None:
 def _bars(axes: Any, figure: Figure) -> None:
     names = list(dict.fromkeys(str(x) for points in figure.curves.values() for x, _ in points))
     width = 0.8 / len(figure.curves)
-    for place, (name, points) in enumerate(figure.curves.items()):
-        left = [names.index(str(x)) - 0.4 + width * (place + 0.5) for x, _ in points]
+    for index, (name, points) in enumerate(figure.curves.items()):
+        left = [names.index(str(x)) - 0.4 + width * (index + 0.5) for x, _ in points]
         axes.bar(left, [y for _, y in points], width, label=name)
     axes.set_xticks(
         range(len(names)), names, rotation=20 if len(names) > 4 else 0, ha="right" if len(names) > 4 else "center"

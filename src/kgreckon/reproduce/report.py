@@ -53,9 +53,9 @@ def report(results: Sequence[Result], made_by: str, sweeps: Sequence[dict[str, A
         blocks += _on_another_benchmark(seed, other)
     if len(graphs) > 1:
         blocks += sweep_overview(sweeps)
-    for name, own in graphs.items():
-        blocks += _graph(name, own, {seed: other[name] for seed, other in again.items() if name in other})
-        blocks += sweep_blocks([each for each in sweeps if each["benchmark"] == name])
+    for name, of_graph in graphs.items():
+        blocks += _graph(name, of_graph, {seed: other[name] for seed, other in again.items() if name in other})
+        blocks += sweep_blocks([trial for trial in sweeps if trial["benchmark"] == name])
     return blocks
 
 
@@ -65,7 +65,7 @@ def _by_graph(results: Sequence[Result], seed: int) -> dict[str, list[Result]]:
         name: [result for result in results if result["benchmark"] == name and benchmark_seed(result) == seed]
         for name in PAPER_DATASETS
     }
-    return {name: own for name, own in graphs.items() if own}
+    return {name: of_graph for name, of_graph in graphs.items() if of_graph}
 
 
 def _overview(graphs: dict[str, list[Result]]) -> list[Block]:
@@ -112,8 +112,8 @@ def _sampled_earlier(graphs: dict[str, list[Result]]) -> list[Block]:
 def _tally(graphs: dict[str, list[Result]]) -> list[Block]:
     """How many rows of the paper's models are above the paper's, and above their baseline."""
     over_paper, over_baseline = [], []
-    for graph, own in graphs.items():
-        rows = {name_of(result): result for result in first_seeds(own) if is_of_the_paper(result)}
+    for graph, of_graph in graphs.items():
+        rows = {name_of(result): result for result in first_seeds(of_graph) if is_of_the_paper(result)}
         for result in rows.values():
             over_paper.append(beside_the_paper(result)["all"]["mrr"] - _paper_row(graph, result)[0])
             if baseline := _baseline_of(result, rows):
@@ -142,12 +142,18 @@ def _baseline_of(result: Result, others: dict[str, Result]) -> Result | None:
 
 def _at_a_glance(graphs: dict[str, list[Result]], told: Callable[[str, Result, dict[str, Result]], str]) -> Table:
     """What is told of each run, and of a graph's others beside it: a line for each model, a column for each graph."""
-    rows = {graph: {name_of(result): result for result in first_seeds(own)} for graph, own in graphs.items()}
-    models = {name: place_of(result) for own in rows.values() for name, result in own.items()}
+    rows = {graph: {name_of(result): result for result in first_seeds(of_graph)} for graph, of_graph in graphs.items()}
+    models = {name: place_of(result) for of_graph in rows.values() for name, result in of_graph.items()}
     return Table(
         ("", *(PAPER_DATASETS[graph].title for graph in graphs)),
         [
-            [model, *(told(graph, own[model], own) if model in own else "" for graph, own in rows.items())]
+            [
+                model,
+                *(
+                    told(graph, of_graph[model], of_graph) if model in of_graph else ""
+                    for graph, of_graph in rows.items()
+                ),
+            ]
             for model in sorted(models, key=models.__getitem__)
         ],
     )
@@ -337,13 +343,13 @@ def _by_answers(results: list[Result]) -> list[Block]:
     by_model = {name: bins for name, bins in by_model.items() if bins}
     if not by_model:
         return []
-    starts = sorted({(each["from"], each["to"]) for bins in by_model.values() for each in bins})
+    starts = sorted({(bin_["from"], bin_["to"]) for bins in by_model.values() for bin_ in bins})
     rows = []
     for name, bins in by_model.items():
-        by_start = {(each["from"], each["to"]): each["mrr"] for each in bins}
+        by_start = {(bin_["from"], bin_["to"]): bin_["mrr"] for bin_ in bins}
         rows.append([name, *(f"{by_start[bounds]:.2f}" if bounds in by_start else "" for bounds in starts)])
     titles = [f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high in starts]
-    curves = {name: [(each["from"], each["mrr"]) for each in bins] for name, bins in by_model.items()}
+    curves = {name: [(bin_["from"], bin_["mrr"]) for bin_ in bins] for name, bins in by_model.items()}
     return [
         Text("MRR of queries for entities, by how many answers they have:"),
         Table(("answers", *titles), rows),

@@ -209,11 +209,11 @@ def _start(
 
 def _check_settings(folder: Path, plan: Plan) -> None:
     """Raise a UserError where a run is there, begun or done, that has other settings than the plan."""
-    place = folder / "runs" / plan.name
+    run_folder = folder / "runs" / plan.name
     if _is_done(folder, plan):
         kept = read_json(_result(folder, plan))["settings"]
-    elif is_run_folder(place):
-        kept = Run.open(place).header["settings"]
+    elif is_run_folder(run_folder):
+        kept = Run.open(run_folder).header["settings"]
     else:
         return
     settings = choose_settings(**plan.settings)
@@ -225,7 +225,7 @@ def _check_settings(folder: Path, plan: Plan) -> None:
     ]
     if other:
         raise UserError(
-            f"{place} has other settings: {'; '.join(other)}. Take another folder, or delete it and "
+            f"{run_folder} has other settings: {'; '.join(other)}. Take another folder, or delete it and "
             f"{_result(folder, plan)}"
         )
 

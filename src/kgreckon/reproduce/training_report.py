@@ -98,9 +98,9 @@ def sweep_overview(trials: Sequence[dict[str, Any]]) -> list[Block]:
             form: [gain for trial, gain in tried if trial["numbers"] == form and trial["benchmark"] in common]
             for form in forms
         }
-        gains = [gain for each in by_form.values() for gain in each]
+        gains = [gain for values in by_form.values() for gain in values]
         if gains:
-            means = [f"{mean(each):+.2f}" if each else "" for each in by_form.values()]
+            means = [f"{mean(values):+.2f}" if values else "" for values in by_form.values()]
             better = sum(gain > 0 for gain in gains)
             rows.append([f"{model}: {change}", *means, f"{mean(gains):+.2f}", f"{better} of {len(gains)}"])
     if not rows:

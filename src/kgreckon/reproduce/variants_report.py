@@ -25,7 +25,7 @@ def seed_blocks(results: Sequence[Result]) -> list[Block]:
             [result["entity_targets"]["all"]["mrr"] for result in group],
             [mean_over_types(result) for result in group],
         ]
-        cells = [f"{mean(each):.2f} ({min(each):.2f} to {max(each):.2f})" for each in figures]
+        cells = [f"{mean(values):.2f} ({min(values):.2f} to {max(values):.2f})" for values in figures]
         rows.append([name, len(group), *cells])
     if not rows:
         return []
@@ -42,17 +42,17 @@ def variant_blocks(results: Sequence[Result]) -> list[Block]:
 
 def _paper_loss(results: Sequence[Result]) -> list[Block]:
     """Number reasoning with the paper's own loss, beside the same models as they stand in the tables."""
-    own = {name_of(result): result for result in results if result.get("variant") == PAPER_LOSS}
-    if not own:
+    changed = {name_of(result): result for result in results if result.get("variant") == PAPER_LOSS}
+    if not changed:
         return []
     main = {name_of(result): result for result in first_seeds(results)}
     rows = []
-    for name, result in sorted(own.items()):
-        for title, each in ((name, main.get(name)), (f"{name}, the paper's loss", result)):
-            if each is not None:
-                entities, numbers = each["entity_targets"], each["number_targets"]["all"]
+    for name, result in sorted(changed.items()):
+        for title, shown in ((name, main.get(name)), (f"{name}, the paper's loss", result)):
+            if shown is not None:
+                entities, numbers = shown["entity_targets"], shown["number_targets"]["all"]
                 parts = (entities["all"], entities["touching_numbers"], entities["without_numbers"], numbers)
-                cells = (_last_validation(each), mean_over_types(each), *(part["mrr"] for part in parts))
+                cells = (_last_validation(shown), mean_over_types(shown), *(part["mrr"] for part in parts))
                 rows.append([title, *("" if cell is None else f"{cell:.2f}" for cell in cells)])
     columns = ("", "validation", "mean over types", "MRR", "touching a number", "without", "for a number")
     return [

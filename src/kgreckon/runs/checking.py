@@ -57,13 +57,13 @@ class Check:
     @property
     def is_damaged(self) -> bool:
         """Whether something is not as it was written."""
-        return any(each.state is State.DAMAGED for each in self.files)
+        return any(file.state is State.DAMAGED for file in self.files)
 
     def parts(self) -> dict[str, State]:
         """The worst that is known of each part: what is whole still holds."""
-        worst, order = {each.part: State.WHOLE for each in self.files}, list(State)
-        for each in self.files:
-            worst[each.part] = max(worst[each.part], each.state, key=order.index)
+        worst, order = {file.part: State.WHOLE for file in self.files}, list(State)
+        for file in self.files:
+            worst[file.part] = max(worst[file.part], file.state, key=order.index)
         return worst
 
     def as_json(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Check:
             "kind": self.kind,
             "damaged": self.is_damaged,
             "parts": self.parts(),
-            "files": [asdict(each) for each in self.files],
+            "files": [asdict(file) for file in self.files],
         }
 
     # --------------------------------------------------------------------------------------------- taking it down
@@ -256,7 +256,11 @@ def _check_metrics(check: Check, path: Path, older: bool) -> None:
         return
     *lines, rest = path.read_bytes().split(b"\n")
     fits = [fits_seal(line + b"\n") for line in lines]
-    damaged = [str(number) for number, each in enumerate(fits, 1) if each is False or (each is None and not older)]
+    damaged = [
+        str(number)
+        for number, line_fits in enumerate(fits, 1)
+        if line_fits is False or (line_fits is None and not older)
+    ]
     if damaged:
         check.add("metrics", path, State.DAMAGED, f"{_OTHER} in lines {', '.join(damaged)}")
     elif rest:

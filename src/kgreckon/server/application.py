@@ -126,7 +126,10 @@ class _Endpoints:
             Route("/page/{name}", self.page),
             Route("/api", lambda request: _json(self.description)),
             Route("/metrics", self.metrics),
-            *(Route(each.path, partial(self.answer, each), methods=[each.method]) for each in self.api),
+            *(
+                Route(api_route.path, partial(self.answer, api_route), methods=[api_route.method])
+                for api_route in self.api
+            ),
             Route("/sparql", self.sparql, methods=sparql),
         ]
 

@@ -90,8 +90,8 @@ def _numbers_below(query: Query) -> Iterator[Query]:
 def interval(graph: KnowledgeGraph, query: Query, unit: str, pause: Pause) -> Interval:
     """The smallest interval around a set of numbers of one unit, as far as comparisons and values determine it."""
     match query:
-        case Number(value, own):
-            return Interval(value, value) if own == unit else EMPTY
+        case Number(value, its_unit):
+            return Interval(value, value) if its_unit == unit else EMPTY
         case Compare(comparison, of):
             return _compared(comparison, interval(graph, of, unit, pause))
         case And(parts):
@@ -160,7 +160,7 @@ def _of_attribute(catalogue: Catalogue, attribute: int) -> Distribution:
         return catalogue.distributions[attribute]
     names = catalogue.graph.vocabulary
     name, label, unit = (
-        each(attribute) for each in (names.attribute_name, names.attribute_label, names.attribute_unit)
+        method(attribute) for method in (names.attribute_name, names.attribute_label, names.attribute_unit)
     )
     found = catalogue.distributions[attribute] = _histogram(name, label, unit, catalogue.values_of(attribute))
     return found

@@ -153,19 +153,19 @@ class FairQueue:
 
     def enter(self, client: str, work: Callable[[], Any]) -> _Job:
         """The work at its place in the queue; a BusyError where it has none."""
-        own = self.clients.setdefault(client, _Client(self.level))
-        if not own.jobs and not own.running:
-            own.seconds = max(own.seconds, self.level)
-        job = _Job(own, work, asyncio.get_running_loop().create_future())
-        own.jobs.append(job)
+        account = self.clients.setdefault(client, _Client(self.level))
+        if not account.jobs and not account.running:
+            account.seconds = max(account.seconds, self.level)
+        job = _Job(account, work, asyncio.get_running_loop().create_future())
+        account.jobs.append(job)
         self.waiting += 1
         self._begin()
-        if len(own.jobs) > self.limits.client_waiting:
+        if len(account.jobs) > self.limits.client_waiting:
             self.withdraw(job)
             raise BusyError(of_client=True)
         if self.waiting > self.limits.waiting:
             most = max(self.clients.values(), key=lambda each: len(each.jobs))
-            if len(most.jobs) <= len(own.jobs):
+            if len(most.jobs) <= len(account.jobs):
                 self.withdraw(job)
                 raise BusyError
             last = most.jobs[-1]
@@ -183,10 +183,10 @@ class FairQueue:
         """Give free workers to those whose turn it is."""
         most = max(1, self.workers - 1)
         while self.running < self.workers:
-            ready = [each for each in self.clients.values() if each.jobs and each.running < most]
+            ready = [waiting for waiting in self.clients.values() if waiting.jobs and waiting.running < most]
             if not ready:
                 return
-            client = min(ready, key=lambda each: each.seconds)
+            client = min(ready, key=lambda waiting: waiting.seconds)
             job = client.jobs.popleft()
             self.level = max(self.level, client.seconds)
             self.waiting -= 1
@@ -214,9 +214,9 @@ class FairQueue:
         self._begin()
         # Whoever has had no more than those whose turn comes now is like a newcomer.
         self.clients = {
-            name: each
-            for name, each in self.clients.items()
-            if each.jobs or each.running or (self.running and each.seconds > self.level)
+            name: client
+            for name, client in self.clients.items()
+            if client.jobs or client.running or (self.running and client.seconds > self.level)
         }
 
 

@@ -18,7 +18,7 @@ def preferred(accept: str | None, offers: Sequence[str]) -> str | None:
     """
     if accept is None or not accept.strip():
         return offers[0]
-    ranges = [each for each in map(_range, accept.split(",")[:_MOST]) if each is not None]
+    ranges = [media_range for media_range in map(_range, accept.split(",")[:_MOST]) if media_range is not None]
     best, quality = None, 0.0
     for offer in offers:
         kind, _, form = offer.partition("/")

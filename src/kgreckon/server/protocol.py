@@ -62,9 +62,9 @@ def select(service: Service, text: str, pause: Pause) -> ResultTable:
     answers = service.answerer.best(ranking, min(wanted, limits.sparql_answers))
     rows = []
     for answer in answers.answers:
-        own = Term(iri(answer.name)) if answer.value is None else Term.of_number(answer.value)
+        term = Term(iri(answer.name)) if answer.value is None else Term.of_number(answer.value)
         said = {"score": Term.of_number(answer.score), "observed": Term.of_truth(answer.observed)}
-        rows.append(tuple(own if name == asked.variable else said[name] for name in asked.columns))
+        rows.append(tuple(term if name == asked.variable else said[name] for name in asked.columns))
     return ResultTable(asked.columns, rows)
 
 

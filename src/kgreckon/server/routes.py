@@ -122,10 +122,10 @@ def _tree() -> Any:
     """The type of blocks: one of the kinds, each with its own fields."""
     kinds: list[Any] = []
     for op, fields in schemas.BLOCKS.items():
-        own: dict[str, Any] = {"op": (Literal[op], ...), "label": (str, "")}
-        own |= {name: kind if isinstance(kind, tuple) else (kind, ...) for name, kind in fields.items()}
+        fields_of: dict[str, Any] = {"op": (Literal[op], ...), "label": (str, "")}
+        fields_of |= {name: kind if isinstance(kind, tuple) else (kind, ...) for name, kind in fields.items()}
         name = f"{op.title().replace('_', '')}Block"
-        kinds.append(create_model(name, __base__=schemas.Schema, **own))
+        kinds.append(create_model(name, __base__=schemas.Schema, **fields_of))
     return Union[*kinds]
 
 

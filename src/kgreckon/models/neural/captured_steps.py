@@ -67,16 +67,16 @@ class CapturedSteps:
         pool = torch.cuda.graph_pool_handle()
         captured = []
         random_state = torch.cuda.get_rng_state(self.device)
-        for place in range(len(self.queries)):
+        for kind in range(len(self.queries)):
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
-                for _ in range(_WARM_UP if place == 0 else 1):
-                    self._step(place)
+                for _ in range(_WARM_UP if kind == 0 else 1):
+                    self._step(kind)
             torch.cuda.current_stream().wait_stream(stream)
             graph = torch.cuda.CUDAGraph()
             self.optimizer.zero_grad(set_to_none=True)
             with torch.cuda.graph(graph, pool=pool, stream=stream):
-                self._losses[place] = self._step(place)
+                self._losses[kind] = self._step(kind)
             captured.append(graph)
         self._captured = captured
         for tensor, old in zip(self._state(), kept, strict=True):

@@ -174,7 +174,7 @@ class QueryModel(nn.Module):
         candidates = torch.cat([positives.flatten(), random])
         scores = self.scores(state, of_numbers, candidates).float()
         # A query's own answers may also be answers of others: there they are not negatives.
-        own = (positives[:, :, None] == candidates).any(dim=1)
-        others = scores.masked_fill(own, -1e4).logsumexp(dim=1, keepdim=True)
+        own_answers = (positives[:, :, None] == candidates).any(dim=1)
+        others = scores.masked_fill(own_answers, -1e4).logsumexp(dim=1, keepdim=True)
         wanted = scores.gather(1, torch.arange(positives.numel(), device=positives.device).view_as(positives))
         return softplus(others - wanted).mean()

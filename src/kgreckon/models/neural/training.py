@@ -85,7 +85,7 @@ class Training:
                 raise UserError(f"{self.files.folder / LAST} does not fit the run's settings: {error}") from None
         self.files.forget_after(counters.told)
         self.steps.prepare()
-        shares = np.array([len(each) for each in queries], dtype=np.float64)
+        shares = np.array([len(one_type) for one_type in queries], dtype=np.float64)
         self._take_steps(counters, shares / shares.sum())
 
     def _take_steps(self, counters: _Counters, shares: np.ndarray) -> None:
@@ -168,9 +168,9 @@ class Training:
         """Name the type whose loss is not finite: the first among those since the last report."""
         first = max(0, step - self.settings.report_every)
         for taken in range(first, step):
-            place = type_of_step(self.settings.seed, taken, shares)
-            if not math.isfinite(float(self.steps._losses[place])):
-                queries = self.steps.queries[place]
+            kind = type_of_step(self.settings.seed, taken, shares)
+            if not math.isfinite(float(self.steps._losses[kind])):
+                queries = self.steps.queries[kind]
                 raise UserError(
                     f"the loss is not finite by step {step}, on queries of type {queries.type}, {queries.shape}: "
                     f"lower the learning rate ({self.settings.learning_rate}); the last checkpoint is kept"

@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -282,6 +283,21 @@ def test_a_neural_model_says_what_it_cannot_answer(neural_run):
     answerer = Answerer.open(neural_run.folder, device="cpu")
     with pytest.raises(UserError, match="numbers of its graph"):
         answerer.ask("(rap,(height),(np,(GreaterThan),(nv,(3.123))))")
+
+
+def test_answers_are_a_table_in_a_terminal_in_a_notebook_and_in_pandas():
+    builder = GraphBuilder()
+    for name, height in (("a<b>", 2.0), ("c & d", 3.5)):
+        builder.add_fact(name, "in", "here")
+        builder.add_value(name, "height", height, "metres")
+    answerer = Answerer(ExactModel(builder.build()))
+    things, heights = answerer.ask("(rp,(^in),(e,(here)))"), answerer.ask("(ap,(height),(rp,(^in),(e,(here))))")
+    assert repr(things).splitlines()[1:] == ["2 proved, 2 shown", "answer", "a<b>", "c & d"]
+    html = things._repr_html_()
+    assert [cell.text for cell in ElementTree.fromstring(html).iter("td")] == ["a<b>", "c & d"]
+    assert list(things.to_pandas().columns) == ["name", "label", "score", "observed"]
+    frame = heights.to_pandas()
+    assert frame["value"].tolist() == [2.0, 3.5] and set(frame["unit"]) == {"metres"}
 
 
 class TestCommandLine:

@@ -26,6 +26,7 @@ def small(tmp_path_factory) -> Benchmark:
 def captured_steps(benchmark: Benchmark, **changes) -> CapturedSteps:
     cuda = torch.device("cuda")
     settings = NeuralSettings.choose({**FEW, **changes})
+    torch.manual_seed(0)  # some layers draw their first weights from torch's own generator, as in a training
     model = model_for(benchmark, settings, torch.Generator().manual_seed(0)).to(cuda).train()
     steps = CapturedSteps(model, training_queries(benchmark, cuda), settings)
     steps.set_learning_rate(0.01)
@@ -47,16 +48,18 @@ def test_capturing_leaves_weights_and_random_numbers_as_they_were(small, model, 
 
 @pytest.mark.parametrize(("model", "encoding"), FORMS)
 def test_a_replayed_step_is_the_step_that_was_captured(small, model, encoding):
-    """Without dropout and with every query in the batch, a step does not depend on which queries are drawn."""
-    found = []
+    """Without dropout and with every query in the batch, a step hardly depends on which queries are drawn."""
+    losses = []
     for capture in (True, False):
         steps = captured_steps(small, model=model, encoding=encoding, dropout=0.0, number_dropout=0.0, batch_size=4096)
         if capture:
             steps.prepare()
-        losses = [float(steps.run(place)) for _ in range(3) for place in range(len(steps.queries))]
-        found.append(torch.tensor(losses))
-    assert torch.allclose(found[0], found[1], rtol=0.1)
-    assert found[0][-len(steps.queries) :].mean() < found[0][: len(steps.queries)].mean()  # and it learns
+        rounds = [[float(steps.run(place)) for place in range(len(steps.queries))] for _ in range(3)]
+        losses.append(torch.tensor(rounds))
+    replayed, launched = losses
+    assert torch.allclose(replayed[0], launched[0], rtol=0.05)
+    assert torch.allclose(replayed.mean(dim=1), launched.mean(dim=1), rtol=0.01)
+    assert replayed[-1].mean() < replayed[0].mean()  # and it learns
 
 
 def test_a_run_of_the_gpu_is_continued_and_ranks_the_same_on_a_cpu(small, tmp_path):

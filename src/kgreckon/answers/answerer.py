@@ -209,10 +209,10 @@ class Answerer:
     def predict(self, entity: str, attribute: str, coverage: float = COVERAGE) -> Prediction:
         """The value of an attribute on an entity, with an interval and the reasons for it."""
         names = self.graph.vocabulary
-        found = self.model.predict(names.entity_id(entity), names.attribute_id(attribute), coverage, reasons=True)
-        if found is None:
+        prediction = self.model.predict(names.entity_id(entity), names.attribute_id(attribute), coverage, reasons=True)
+        if prediction is None:
             raise UserError(f"the model {self.model.name} does not predict numbers: train a reckoner")
-        return found
+        return prediction
 
     def _read(self, query: Query | str) -> tuple[Query, int | None]:
         return read_query(query, self.graph.vocabulary) if isinstance(query, str) else (query, None)

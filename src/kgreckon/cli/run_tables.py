@@ -104,8 +104,8 @@ def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Consol
     metrics = (*_METRICS, "optimistic_mrr") if optimistic else _METRICS
     names = (*_METRIC_NAMES, "MRR, optimistic") if optimistic else _METRIC_NAMES
 
-    def row(name: str, found: dict[str, float] | None) -> list[object]:
-        cells = [] if found is None else [found["queries"], *(f"{found[metric]:.2f}" for metric in metrics[1:])]
+    def row(name: str, table: dict[str, float] | None) -> list[object]:
+        cells = [] if table is None else [table["queries"], *(f"{table[metric]:.2f}" for metric in metrics[1:])]
         return [name, *(cells or [None] * len(metrics))]
 
     titles = {
@@ -117,7 +117,7 @@ def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Consol
         part = result[target]
         if part is None:
             continue
-        rows = [row(name, found) for name, found in part["by_type"].items()]
+        rows = [row(name, table) for name, table in part["by_type"].items()]
         rows += [row(name.replace("_", " "), part[name]) for name in ("without_numbers", "touching_numbers", "all")]
         means = ("types_without_negation", "types_with_negation")
         rows += [row(f"mean of {name.replace('_', ' ')}", part[name]) for name in means if part[name]]
@@ -160,29 +160,29 @@ def print_settings(settings: type[Settings], model: str, out: Console) -> None:
     )
 
 
-def print_prediction(found: Prediction, entity: int, attribute: int, names: GraphVocabulary, out: Console) -> None:
+def print_prediction(prediction: Prediction, entity: int, attribute: int, names: GraphVocabulary, out: Console) -> None:
     """What is stated of an entity's number, and what is to be expected."""
-    unit = "" if is_calendar(found.unit) else f" {found.unit}".rstrip()
-    out.print(f"{names.attribute_label(attribute)} of {names.entity_label(entity)}, {found.unit}")
-    for number in found.stated:
-        out.print(f"stated: {names.write_number(Number(number, found.unit))}{unit}")
-    estimate, low, high = texts_of(found, names)
-    interval = f"{low} to {high}{unit} with a probability of {found.coverage:.0%}"
+    unit = "" if is_calendar(prediction.unit) else f" {prediction.unit}".rstrip()
+    out.print(f"{names.attribute_label(attribute)} of {names.entity_label(entity)}, {prediction.unit}")
+    for number in prediction.stated:
+        out.print(f"stated: {names.write_number(Number(number, prediction.unit))}{unit}")
+    estimate, low, high = texts_of(prediction, names)
+    interval = f"{low} to {high}{unit} with a probability of {prediction.coverage:.0%}"
     out.print(f"predicted from everything else: about {estimate}, {interval}")
-    if not found.stated:
-        out.print(f"the probability that there is one, though none is stated: {found.has_it:.0%}")
-    if found.formula is not None:
-        out.print(f"computed: {formula_text(found.formula, attribute, names)}")
-    if found.reasons:
+    if not prediction.stated:
+        out.print(f"the probability that there is one, though none is stated: {prediction.has_it:.0%}")
+    if prediction.formula is not None:
+        out.print(f"computed: {formula_text(prediction.formula, attribute, names)}")
+    if prediction.reasons:
         out.print("what moved the estimate, compared with not knowing it:")
-    for influence in found.reasons:
-        out.print(f"  {influence_text(influence, found, names)}")
+    for influence in prediction.reasons:
+        out.print(f"  {influence_text(influence, prediction, names)}")
 
 
 def print_comparison(rows: Sequence[Row], out: Console) -> None:
     """Runs side by side, queries for entities."""
-    found = dict.fromkeys(kind for row in rows for kind in row.by_type)
-    types = sorted(found, key=lambda kind: [*NAMED_TYPES, *found].index(kind))
+    kinds = dict.fromkeys(kind for row in rows for kind in row.by_type)
+    types = sorted(kinds, key=lambda kind: [*NAMED_TYPES, *kinds].index(kind))
     cells = [
         (row.name, *(f"{value:.2f}" for value in (row.mrr, row.hits_at_1, row.hits_at_3, row.hits_at_10)),
          *(f"{row.by_type[kind]:.2f}" if kind in row.by_type else "-" for kind in types))

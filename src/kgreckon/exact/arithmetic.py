@@ -137,12 +137,12 @@ def compare_intervals(
         which = comparisons[query]
         order, factor, addend, tolerance = orders[which], factors[which], addends[which], tolerances[which]
         start = count
-        for place in range(offsets[query], offsets[query + 1]):
-            row = lows[place]
-            while row < highs[place]:
+        for index in range(offsets[query], offsets[query + 1]):
+            row = lows[index]
+            while row < highs[index]:
                 # The part of the interval within one unit; a literal stands alone.
                 unit = _unit_of(row, unit_starts) if row < num_rows else literal_units[row - num_rows]
-                end = min(highs[place], unit_starts[unit + 1]) if row < num_rows else row + 1
+                end = min(highs[index], unit_starts[unit + 1]) if row < num_rows else row + 1
                 if unit < 0:  # a literal in a unit that the table does not hold
                     row = end
                     continue
@@ -193,15 +193,15 @@ def ranges_of(
     """
     lows = np.empty(len(numbers), dtype=np.int64)
     highs = np.empty(len(numbers), dtype=np.int64)
-    for place in range(len(numbers)):
-        z = factor * numbers[place] + addend
+    for index in range(len(numbers)):
+        z = factor * numbers[index] + addend
         if order in (_EQUAL, _UNEQUAL):
-            lows[place], highs[place] = _equal_range(among, 0, len(among), z, tolerance)
+            lows[index], highs[index] = _equal_range(among, 0, len(among), z, tolerance)
         else:
             split = _first_above(among, 0, len(among), z, order in (_LESS, _AT_LEAST))
             downward = order in (_LESS, _AT_MOST)
-            lows[place] = 0 if downward else split
-            highs[place] = split if downward else len(among)
+            lows[index] = 0 if downward else split
+            highs[index] = split if downward else len(among)
     return lows, highs
 
 
@@ -211,9 +211,9 @@ def compared_ranges(values: ValueTable, comparison: Comparison, literals: Sequen
     parts = []
     for unit, name in enumerate(values.units):
         low, high = int(values.unit_starts[unit]), int(values.unit_starts[unit + 1])
-        own = [place for place, literal in enumerate(literals) if literal.unit == name]
-        ids = np.concatenate([np.arange(low, high), len(values) + np.array(own, dtype=np.int64)])
-        numbers = np.concatenate([values.numbers[low:high], [literals[place].value for place in own]])
+        same_unit = [index for index, literal in enumerate(literals) if literal.unit == name]
+        ids = np.concatenate([np.arange(low, high), len(values) + np.array(same_unit, dtype=np.int64)])
+        numbers = np.concatenate([values.numbers[low:high], [literals[index].value for index in same_unit]])
         lows, highs = ranges_of(numbers, np.ascontiguousarray(values.numbers[low:high]), *columns)
         if comparison.order is Order.UNEQUAL:
             parts.append(np.stack([ids, np.full(len(ids), low), low + lows], axis=1))

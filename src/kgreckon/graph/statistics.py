@@ -77,8 +77,10 @@ def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
     values = graph.values
     frequency, heads, tails = relation_counts(graph)
     relations = [
-        RelationStatistics(graph.relations.name(place), int(frequency[place]), int(heads[place]), int(tails[place]))
-        for place in np.argsort(-frequency, kind="stable").tolist()
+        RelationStatistics(
+            graph.relations.name(attribute), int(frequency[attribute]), int(heads[attribute]), int(tails[attribute])
+        )
+        for attribute in np.argsort(-frequency, kind="stable").tolist()
     ]
     units = []
     for unit in values.units:
@@ -89,9 +91,9 @@ def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
     entities = np.bincount(graph.values_of.labels, minlength=len(graph.attributes))
     # A part of a graph keeps the names of all of it: an attribute that no fact states has no range.
     attributes = [
-        _attribute(graph, place, int(entities[place]))
-        for place in np.argsort(-frequency, kind="stable").tolist()
-        if frequency[place]
+        _attribute(graph, attribute, int(entities[attribute]))
+        for attribute in np.argsort(-frequency, kind="stable").tolist()
+        if frequency[attribute]
     ]
     return GraphStatistics(
         entities=len(graph.entities),
@@ -107,10 +109,10 @@ def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
     )
 
 
-def _attribute(graph: KnowledgeGraph, place: int, entities: int) -> AttributeStatistics:
+def _attribute(graph: KnowledgeGraph, attribute: int, entities: int) -> AttributeStatistics:
     """Of an attribute, whose values stand sorted in the compressed rows."""
     having = graph.having
-    first, beyond = int(having.offsets[place]), int(having.offsets[place + 1])
+    first, beyond = int(having.offsets[attribute]), int(having.offsets[attribute + 1])
     low, high = int(having.starts[first]), int(having.starts[beyond])
 
     def number_of(fact: int) -> float:
@@ -119,8 +121,8 @@ def _attribute(graph: KnowledgeGraph, place: int, entities: int) -> AttributeSta
 
     middle = [number_of(low + (high - low - 1) // 2) / 2, number_of(low + (high - low) // 2) / 2]
     return AttributeStatistics(
-        name=graph.attributes.name(place),
-        unit=graph.values.units[graph.attribute_units[place]],
+        name=graph.attributes.name(attribute),
+        unit=graph.values.units[graph.attribute_units[attribute]],
         facts=high - low,
         entities=entities,
         values=beyond - first,

@@ -22,18 +22,18 @@ class Symbols:
     def __len__(self) -> int:
         return len(self.names)
 
-    def name(self, place: int) -> str:
+    def name(self, id_: int) -> str:
         """The unique name."""
-        return str(self.names[place].as_py())
+        return str(self.names[id_].as_py())
 
-    def label(self, place: int) -> str:
+    def label(self, id_: int) -> str:
         """The readable name: the given one, else what the unique name ends with."""
-        given = self.given_label(place)
-        return readable(self.name(place)) if given is None else given
+        given = self.given_label(id_)
+        return readable(self.name(id_)) if given is None else given
 
-    def given_label(self, place: int) -> str | None:
+    def given_label(self, id_: int) -> str | None:
         """The label that the data gives, if any."""
-        label = self.labels[place].as_py()
+        label = self.labels[id_].as_py()
         return None if label is None else str(label)
 
     def has(self, name: str) -> bool:
@@ -50,14 +50,14 @@ class Symbols:
 
     def find(self, text: str) -> int:
         """The place of a name or label; the exact name first, then labels whatever their case."""
-        place = self._place(text)
-        if place is not None:
-            return place
+        id_ = self._place(text)
+        if id_ is not None:
+            return id_
         places = self._labelled(text.casefold())
         if len(places) == 1:
             return places[0]
         if places:
-            shown = ", ".join(repr(self.name(place)) for place in places[:5])
+            shown = ", ".join(repr(self.name(id_)) for id_ in places[:5])
             more = f" and {len(places) - 5} more" if len(places) > 5 else ""
             raise UserError(f"{text!r} is the label of more than one {self.kind}: give one of the names {shown}{more}")
         few = self.names.to_pylist() if len(self) <= FEW else ()
@@ -75,14 +75,14 @@ class Symbols:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names.to_pylist())}
+        return {name: id_ for id_, name in enumerate(self.names.to_pylist())}
 
     @cached_property
     def _by_label(self) -> dict[str, list[int]]:
         by_label: dict[str, list[int]] = {}
-        for place, (name, given) in enumerate(zip(self.names.to_pylist(), self.labels.to_pylist(), strict=True)):
+        for id_, (name, given) in enumerate(zip(self.names.to_pylist(), self.labels.to_pylist(), strict=True)):
             for text in {name.casefold(), (readable(name) if given is None else given).casefold()}:
-                by_label.setdefault(text, []).append(place)
+                by_label.setdefault(text, []).append(id_)
         return by_label
 
 

@@ -110,9 +110,9 @@ def reproduce(
                     with_balance[mode] = build(graph, out / f"benchmark-{mode.value}-balanced", chosen, progress=bar)
         failure = None
         try:
-            found = take_runs(made, out, plans, parallel or runs_at_a_time(), budget, progress, with_balance)
+            files = take_runs(made, out, plans, parallel or runs_at_a_time(), budget, progress, with_balance)
         except FailedRunsError as error:
-            failure, found = error, error.results
+            failure, files = error, error.results
         results = [read_json(path) for path in sorted((out / "results").glob("*.json"))]  # of other calls too
         blocks = report(results, f"kgreckon reproduce {dataset}")
         for name, text in (("md", markdown(blocks)), ("html", html(blocks, f"kgreckon: {dataset} reproduced"))):
@@ -120,7 +120,7 @@ def reproduce(
                 temporary.write_text(text, encoding="utf-8")
         if failure is not None:
             raise failure
-        return Reproduction(out / "report.html", tuple(found), len(plans))
+        return Reproduction(out / "report.html", tuple(files), len(plans))
 
 
 def take_runs(
@@ -243,6 +243,6 @@ def _result(folder: Path, plan: Plan) -> Path:
 def _write_result(folder: Path, plan: Plan) -> float:
     """Write what a report needs of a run; returns the MRR of its queries for entities."""
     own = {"name": plan.name, "variant": plan.variant, "comparisons": plan.mode.value}
-    found = {**own, **result_of(folder / "runs" / plan.name)}
-    write_json(_result(folder, plan), found)
-    return float(found["entity_targets"]["all"]["mrr"])
+    result = {**own, **result_of(folder / "runs" / plan.name)}
+    write_json(_result(folder, plan), result)
+    return float(result["entity_targets"]["all"]["mrr"])

@@ -57,15 +57,15 @@ class NameIndex:
         wanted = _folded(text).encode()
         if not wanted:
             return list(range(min(limit, self._size)))
-        found: dict[int, None] = {}
+        matches: dict[int, None] = {}
         for needle in (b"\n" + wanted, wanted):
             at = self._text.find(needle)
-            while at >= 0 and len(found) < limit:
+            while at >= 0 and len(matches) < limit:
                 entry = int(np.searchsorted(self._starts, at, side="right")) - 1
-                found.setdefault(int(self._places[entry]))
+                matches.setdefault(int(self._places[entry]))
                 after = int(self._starts[entry + 1]) if entry + 1 < len(self._starts) else len(self._text)
                 at = self._text.find(needle, after)
-        return list(found)
+        return list(matches)
 
 
 def _folded(text: str) -> str:
@@ -94,15 +94,15 @@ class Catalogue:
         match kind:
             case "entity":
                 if not self._is_indexed():
-                    return Names(names=[self.entity(place) for place in self.graph.entities.called(text)[:limit]])
+                    return Names(names=[self.entity(id_) for id_ in self.graph.entities.called(text)[:limit]])
                 order, index = self._entities
-                return Names(names=[self.entity(int(order[place])) for place in index.find(text, limit)])
+                return Names(names=[self.entity(int(order[id_])) for id_ in index.find(text, limit)])
             case "relation":
                 order, index = self._relations
-                return Names(names=[self.relation(int(order[place])) for place in index.find(text, limit)])
+                return Names(names=[self.relation(int(order[id_])) for id_ in index.find(text, limit)])
             case "attribute":
                 order, index = self._attributes
-                return Names(names=[self.attribute(int(order[place])) for place in index.find(text, limit)])
+                return Names(names=[self.attribute(int(order[id_])) for id_ in index.find(text, limit)])
 
     def entity(self, entity: int) -> EntityName:
         """An entity's names, and some facts that distinguish it from others."""
@@ -183,26 +183,26 @@ class Catalogue:
             (names.relation_label(relation), names.relation_phrase(relation) or "", names.relation_name(relation & ~1))
             for relation in order.tolist()
         ]
-        return order, NameIndex.of([tuple(filter(None, each)) for each in texts])
+        return order, NameIndex.of([tuple(filter(None, text)) for text in texts])
 
     @cached_property
     def _attributes(self) -> tuple[np.ndarray, NameIndex]:
         names, order = self.graph.vocabulary, np.argsort(-self.attribute_counts, kind="stable")
-        texts = [(names.attribute_label(place), names.attribute_name(place)) for place in order.tolist()]
+        texts = [(names.attribute_label(attribute), names.attribute_name(attribute)) for attribute in order.tolist()]
         return order, NameIndex.of(texts)
 
     def _facts_of(self, entity: int) -> list[str]:
         """The first facts that an entity is the head of, those with a single tail before others."""
         follows, names = self.graph.follows, self.graph.vocabulary
         groups = range(int(follows.offsets[entity]), int(follows.offsets[entity + 1]))
-        own = [group for group in groups if not follows.labels[group] & 1]
-        own.sort(key=lambda group: (follows.starts[group + 1] - follows.starts[group] > 1, self._kindness(group)))
-        found = []
-        for group in own[:_FACTS_SHOWN]:
+        forward = [group for group in groups if not follows.labels[group] & 1]
+        forward.sort(key=lambda group: (follows.starts[group + 1] - follows.starts[group] > 1, self._kindness(group)))
+        facts = []
+        for group in forward[:_FACTS_SHOWN]:
             relation, tail = int(follows.labels[group]), int(follows.targets[follows.starts[group]])
             words = names.relation_phrase(relation) or names.relation_label(relation)
-            found.append(f"{words} {names.entity_label(tail)}")
-        return found
+            facts.append(f"{words} {names.entity_label(tail)}")
+        return facts
 
     def _kindness(self, group: int) -> float:
         """A relation with many facts and few distinct tails names kinds: `is_a` comes before `in_country`."""

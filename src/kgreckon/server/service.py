@@ -155,8 +155,8 @@ class Service:
     def explain(self, request: schemas.ExplainRequest, pause: Pause) -> schemas.Explanation:
         """Why an answer is one: an entity by name, or a number with its unit."""
         query = self.read(request.query)[0]
-        place = self.answerer.id_of(query, request.answer, request.unit)
-        return schemas.Explanation(reason=self.answerer.explain_id(query, place, pause))
+        id_ = self.answerer.id_of(query, request.answer, request.unit)
+        return schemas.Explanation(reason=self.answerer.explain_id(query, id_, pause))
 
     # ------------------------------------------------------------------------------------------- what can be asked
 
@@ -175,12 +175,12 @@ class Service:
         if isinstance(sort, NumberSort):
             counts = _attribute_counts(self.graph, members)
             order = np.argsort(-counts, kind="stable").tolist()
-            measured = [each for each in order if self.names.attribute_unit(each) in sort.units][:_PROPOSED]
+            measured = [label for label in order if self.names.attribute_unit(label) in sort.units][:_PROPOSED]
             return schemas.Completion(
                 sort="numbers",
                 units=sorted(sort.units),
                 count=len(members),
-                attributes=[self.catalogue.attribute(each, int(counts[each])) for each in measured],
+                attributes=[self.catalogue.attribute(label, int(counts[label])) for label in measured],
                 comparisons=_COMPARISONS,
             )
         return self._said_of_entities(members)
@@ -262,10 +262,10 @@ class Service:
         """The facts of an entity, those that it is the head of first, every relation with its first tails."""
         follows, names, facts = self.graph.follows, self.names, []
         groups = range(int(follows.offsets[entity]), int(follows.offsets[entity + 1]))
-        each = max(3, _FACTS // max(1, len(groups)))
+        most = max(3, _FACTS // max(1, len(groups)))
         for group in sorted(groups, key=lambda group: int(follows.labels[group]) & 1):
             relation = int(follows.labels[group])
-            for tail in follows.targets[follows.starts[group] : follows.starts[group + 1]][:each].tolist():
+            for tail in follows.targets[follows.starts[group] : follows.starts[group + 1]][:most].tolist():
                 other = schemas.EntityName(name=names.entity_name(tail), label=names.entity_label(tail))
                 facts.append(
                     schemas.Fact(
@@ -292,17 +292,17 @@ class Service:
         chances[sorted(stated)] = 0
         predictions = []
         for attribute in np.argsort(-chances, kind="stable")[:_PREDICTED].tolist():
-            own = self.model.predict(entity, attribute, COVERAGE) if chances[attribute] >= _LIKELY else None
-            if own is None:
+            prediction = self.model.predict(entity, attribute, COVERAGE) if chances[attribute] >= _LIKELY else None
+            if prediction is None:
                 break
             predictions.append(
                 schemas.PredictedValue(
                     attribute=self.names.attribute_name(attribute),
                     label=self.names.attribute_label(attribute),
-                    estimate=own.estimate,
-                    low=own.low,
-                    high=own.high,
-                    unit=own.unit,
+                    estimate=prediction.estimate,
+                    low=prediction.low,
+                    high=prediction.high,
+                    unit=prediction.unit,
                     chance=float(chances[attribute]),
                 )
             )

@@ -22,6 +22,9 @@ _EXTRAS = {
     "starlette": "server",
     "uvicorn": "server",
     "matplotlib": "report",
+    "fastexcel": "tables",
+    "duckdb": "tables",
+    "networkx": "tables",
 }
 
 

@@ -14,7 +14,7 @@ from kgreckon.version import __version__
 
 if TYPE_CHECKING:
     from kgreckon.answers import Answer, Answerer, Answers
-    from kgreckon.api import build, load
+    from kgreckon.api import build, learn, load
     from kgreckon.benchmark import Benchmark
     from kgreckon.errors import UserError
     from kgreckon.evaluation import EvaluationResult
@@ -36,6 +36,7 @@ _PLACES = {
     "UserError": "kgreckon.errors",
     "build": "kgreckon.api",
     "evaluate": "kgreckon.runs.evaluate",
+    "learn": "kgreckon.api",
     "load": "kgreckon.api",
     "open_graph": "kgreckon.graph",
     "read_sources": "kgreckon.graph",
@@ -56,6 +57,7 @@ __all__ = [
     "__version__",
     "build",
     "evaluate",
+    "learn",
     "load",
     "open_graph",
     "read_sources",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kgreckon.answers import Answerer
 from kgreckon.benchmark import Benchmark, BuildProgress, BuildSettings, paper_dataset
@@ -11,8 +12,12 @@ from kgreckon.benchmark import build as build_benchmark
 from kgreckon.benchmark.split_files import Files, read_split
 from kgreckon.benchmark.splits import SplitGraph
 from kgreckon.benchmark.types import parse_types
-from kgreckon.graph import KnowledgeGraph, open_graph
-from kgreckon.graph.readers import is_mmkg_folder
+from kgreckon.graph import KnowledgeGraph, open_graph, read_sources
+from kgreckon.graph.readers import Source, is_mmkg_folder
+
+if TYPE_CHECKING:
+    from kgreckon.models.interface import TrainingProgress
+    from kgreckon.runs import Run
 
 
 def load(place: str | Path, benchmark: Path | None = None, device: str = "auto", known: str = "test") -> Answerer:
@@ -56,3 +61,29 @@ def build(
         whole, parse_types(types), queries, comparisons, seed, dataset, known_anchors, balance
     )
     return build_benchmark(graph, Path(out), settings, workers, progress)
+
+
+def learn(
+    sources: KnowledgeGraph | str | Path | Sequence[Source],
+    out: str | Path,
+    *,
+    held_back: float | None = None,
+    preset: str | None = None,
+    progress: TrainingProgress | None = None,
+    **settings: Any,
+) -> Run:
+    """Learn from all facts of a graph, a graph folder, "world" or files, into the run folder `out`.
+
+    A share of the facts (0.1) is held back at first, to calibrate and to measure: `run.quality()` says how well they
+    are found. Then the model learns from these too. `settings` are those of the reckoner; a CPU takes the preset
+    "small".
+    """
+    from kgreckon.runs.learn import HELD_BACK, learn_graph
+
+    if isinstance(sources, str | Path):
+        place = Path(sources)
+        sources = open_graph(sources) if str(sources) == "world" or place.is_dir() else [place]
+    if not isinstance(sources, KnowledgeGraph):
+        sources, _ = read_sources(sources)
+    share = HELD_BACK if held_back is None else held_back
+    return learn_graph(sources, out, held_back=share, preset=preset, progress=progress, **settings)

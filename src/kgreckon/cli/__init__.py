@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from io import TextIOWrapper
 
-from kgreckon.cli import answers, benchmarks, checks, graphs, runs  # noqa: F401  # their commands, in the order of the help
+from kgreckon.cli import answers, benchmarks, checks, graphs, learning, runs  # noqa: F401  # their commands, in the order of the help
 from kgreckon.cli.app import app
 from kgreckon.errors import UserError, visible
 
@@ -22,9 +22,6 @@ _EXTRAS = {
     "starlette": "server",
     "uvicorn": "server",
     "matplotlib": "report",
-    "fastexcel": "tables",
-    "duckdb": "tables",
-    "networkx": "tables",
 }
 
 

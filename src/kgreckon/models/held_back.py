@@ -18,6 +18,11 @@ class HeldBack:
     stated_share: float  # of all true facts, the share that the graph states
 
     @staticmethod
+    def nothing(graph: KnowledgeGraph, stated_share: float) -> HeldBack:
+        """Nothing is held back from a graph; so many of all true facts it is believed to state."""
+        return HeldBack(graph.facts[:0], graph.attribute_facts[:0], stated_share)
+
+    @staticmethod
     def between(graph: KnowledgeGraph, larger: KnowledgeGraph, stated_share: float) -> HeldBack:
         """What a larger graph over the same names states beyond a graph."""
 

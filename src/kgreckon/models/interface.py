@@ -19,6 +19,7 @@ from kgreckon.models.proofs import Proof
 from kgreckon.query import Pause, Query
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
     from kgreckon.query import Batch
@@ -133,6 +134,7 @@ class Model(ABC):
 class TrainedModel(Model):
     """A model with weights: it scores all candidates of a batch of queries on its device."""
 
+    device: torch.device  # where batches are scored
     queries_at_once: int = 0  # that are ranked together; 0 leaves it to the evaluation
 
     @abstractmethod

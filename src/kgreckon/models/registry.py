@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.errors import UserError, unknown_name
 from kgreckon.exact import ComparisonMode
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainedModel, TrainingProgress
 from kgreckon.models.run_files import RunFiles
 from kgreckon.models.settings import Settings
@@ -53,6 +55,40 @@ class ModelFamily(ABC, Generic[S]):
         mode: ComparisonMode,
     ) -> TrainedModel:
         """The trained model, for which the facts of the graph of `known` are observed."""
+
+    def learn(
+        self,
+        files: RunFiles,
+        graph: KnowledgeGraph,
+        held_back: HeldBack,
+        settings: S,
+        device: torch.device,
+        progress: TrainingProgress,
+        trial: RunFiles | None = None,
+    ) -> None:
+        """Learn from the facts of a graph alone, without queries; what is held back only calibrates.
+
+        A `trial` that learned from a part of the graph gives its calibration, and a start.
+        """
+        raise self._needs_queries(settings)
+
+    def open_learned(
+        self,
+        files: RunFiles,
+        learned_from: KnowledgeGraph,
+        known: KnowledgeGraph,
+        stated_share: float,
+        settings: S,
+        device: torch.device,
+    ) -> TrainedModel:
+        """The model that was learned from a graph, for which the facts of another one are observed."""
+        raise self._needs_queries(settings)
+
+    def _needs_queries(self, settings: S) -> UserError:
+        return UserError(
+            f"{settings.model} learns from queries: make a benchmark with kgreckon build, and train on it with "
+            "kgreckon train"
+        )
 
 
 # The modules of the families that come with kgreckon; each has a constant FAMILY. They are imported when needed.

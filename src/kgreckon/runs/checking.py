@@ -20,7 +20,7 @@ from kgreckon.graph.world import WORLD_FOLDER
 from kgreckon.models.run_files import BEST, LAST, METRICS, RunFiles, is_run_folder
 from kgreckon.models.run_files import HEADER as RUN_HEADER
 from kgreckon.query import Shape
-from kgreckon.runs.run_folder import Run
+from kgreckon.runs.run_folder import GRAPH, Run
 
 _OTHER = "its checksum is another"
 _OLDER = "written by an older version, without checksums"
@@ -230,7 +230,11 @@ def _check_run(check: Check) -> None:
     except UserError as error:
         check.found("settings", folder / RUN_HEADER, error)
         return
-    if run.benchmark_place.is_dir():
+    if run.is_learned:
+        _check_graph(check, "graph", folder / GRAPH)
+        if (run.trial.folder / BEST).is_file():
+            _check_weights(check, "trial", run.trial.folder / BEST, older)
+    elif run.benchmark_place.is_dir():
         try:
             run.benchmark()
         except UserError as error:

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.benchmark.format import HEADER as BENCHMARK_HEADER
+from kgreckon.benchmark.format import fingerprint
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
-from kgreckon.files import as_json, is_occupied, make_folders, read_header, write_json
+from kgreckon.files import as_json, is_occupied, make_folders, new_part, read_header, read_json, write_json
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.storage import open_graph_folder, write_graph
 from kgreckon.models.registry import ModelFamily, family_named, settings_as_json, settings_from_json
 from kgreckon.models.run_files import HEADER, RunFiles, is_run_folder
 from kgreckon.models.settings import Settings
@@ -21,8 +24,10 @@ from kgreckon.models.settings import Settings
 if TYPE_CHECKING:
     from kgreckon.evaluation import EvaluationResult
     from kgreckon.models.interface import TrainedModel
+    from kgreckon.runs.quality import Quality
 
 FORMAT = "kgreckon-run"
+GRAPH, TRIAL, QUALITY = "graph", "trial", "quality.json"  # in the folder of a learned run
 VERSION = 2  # 1 has no checksums
 
 
@@ -72,6 +77,26 @@ class Run:
         return Run.open(folder)
 
     @staticmethod
+    def begin_learning(folder: Path, graph: KnowledgeGraph, settings: Settings, held_back: float) -> Run:
+        """A new run folder with its graph in it, or one that was begun with the same graph and settings."""
+        identity = {"graph_hash": fingerprint(graph), "held_back": held_back}
+        if is_run_folder(folder):
+            run = Run.open(folder)
+            if (run.header.get("learned_from"), run.settings) != (identity, settings):
+                other = "other settings" if run.header.get("learned_from") == identity else "another graph or benchmark"
+                raise UserError(f"{folder} already exists, with {other}: choose another folder")
+        elif is_occupied(folder):
+            raise UserError(f"{folder} already exists")
+        else:
+            make_folders(folder)
+            header = {"format": FORMAT, "version": VERSION, "learned_from": identity}
+            write_json(folder / HEADER, {**header, "settings": settings_as_json(settings)})
+        if not (folder / GRAPH).is_dir():  # it was stopped before
+            with new_part(folder / GRAPH) as target:
+                write_graph(graph, target)
+        return Run.open(folder)
+
+    @staticmethod
     def open(folder: str | Path) -> Run:
         """The run in `folder`."""
         folder = Path(folder)
@@ -81,13 +106,44 @@ class Run:
             raise UserError(f"{folder} is not a run folder: it has no {HEADER}")
         header = read_header(folder / HEADER, "run", VERSION)
         settings = header.get("settings")
-        whole = all(isinstance(header.get(key), str) for key in ("benchmark", "benchmark_hash"))
+        learned = header.get("learned_from")
+        whole = (
+            isinstance(learned, dict) and isinstance(learned.get("held_back"), int | float)
+            if learned is not None
+            else all(isinstance(header.get(key), str) for key in ("benchmark", "benchmark_hash"))
+        )
         if not isinstance(settings, dict) or not whole:
             raise UserError(f"{folder / HEADER} does not hold the settings of a run")
         try:
             return Run(folder, header, settings_from_json(settings))
         except (UserError, KeyError, TypeError, AttributeError, ValueError) as error:
             raise UserError(f"{folder / HEADER} does not hold the settings of a run: {error}") from None
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether it was learned from all facts of a graph, which is in its folder, and not from a benchmark."""
+        return "learned_from" in self.header
+
+    @property
+    def held_back(self) -> float:
+        """The share of the facts that a learned run held back while it was calibrated and measured."""
+        return float(self.header["learned_from"]["held_back"])
+
+    @property
+    def trial(self) -> RunFiles:
+        """The model of a learned run that has not seen the facts that were held back."""
+        return RunFiles(self.folder / TRIAL)
+
+    def graph(self) -> KnowledgeGraph:
+        """The graph that a learned run knows."""
+        return open_graph_folder(self.folder / GRAPH)
+
+    def quality(self) -> Quality | None:
+        """How well it finds what was held back from it; only a learned run is measured so."""
+        from kgreckon.runs.quality import Quality
+
+        path = self.folder / QUALITY
+        return Quality.from_json(read_json(path)) if path.is_file() else None
 
     @property
     def files(self) -> RunFiles:
@@ -106,6 +162,11 @@ class Run:
 
     def benchmark(self, place: Path | None = None) -> Benchmark:
         """The benchmark that the run was trained on, at its old place or where it is now."""
+        if self.is_learned:
+            raise UserError(
+                f"{self.folder} was learned from all facts of a graph, without a benchmark; its quality report: "
+                f"kgreckon info {self.folder}"
+            )
         place = place or self.benchmark_place
         if place == self.benchmark_place and not place.exists():
             raise UserError(f"{place}: no such folder; if the benchmark has moved, give --benchmark FOLDER")
@@ -123,10 +184,14 @@ class Run:
     ) -> TrainedModel:
         """The trained model with its best weights.
 
-        The facts of the graph of `known` are observed. Comparisons are those of the benchmark unless a mode is given.
+        The facts of the graph of `known` are observed, all of them in a learned run. Comparisons are those of the
+        benchmark unless a mode is given.
         """
         from kgreckon.models.devices import device_for
 
+        if self.is_learned and benchmark is None:
+            graph, where = self.graph(), device_for(device)
+            return self.family.open_learned(self.files, graph, graph, 1 - self.held_back, self.settings, where)
         opened = self.benchmark(benchmark)
         return self.family.open(
             self.files, opened, self.settings, device_for(device), known, opened.mode if mode is None else mode

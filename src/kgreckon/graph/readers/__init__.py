@@ -12,39 +12,22 @@ from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import local_name
 from kgreckon.graph.readers.import_report import ImportReport, Labels
 from kgreckon.graph.readers.mmkg import is_mmkg_folder, read_mmkg
-from kgreckon.graph.readers.streams import Source, as_files
 from kgreckon.graph.readers.tables import SUFFIXES, TableKind, kind_of, read_table, suffix_of
-from kgreckon.graph.readers.wide_sources import AS_GUESSED, Reading, WideSources, is_wide_source, reading_of
-from kgreckon.graph.wide.loading import READERS
-from kgreckon.graph.wide.wide_table import WideTable
 
-__all__ = [
-    "ImportReport",
-    "Reading",
-    "Source",
-    "TableKind",
-    "built",
-    "is_mmkg_folder",
-    "read_into",
-    "read_sources",
-    "reading_of",
-]
+__all__ = ["ImportReport", "Source", "TableKind", "built", "is_mmkg_folder", "read_into", "read_sources"]
+
+
+Source = Path | tuple[Path, TableKind]  # a table whose kind neither its header nor its first rows tell comes with it
 
 
 def read_sources(
-    sources: Sequence[Source],
-    top_attributes: int | None = None,
-    skip_bad_lines: bool = False,
-    reading: Reading = AS_GUESSED,
+    sources: Sequence[Source], top_attributes: int | None = None, skip_bad_lines: bool = False
 ) -> tuple[KnowledgeGraph, ImportReport]:
-    """One graph from files, frames and MMKG folders, and what was met on the way.
-
-    `reading` says how wide tables are understood; without it that is guessed.
-    """
+    """One graph from files and MMKG folders, and what was met on the way."""
     if not sources:
         raise UserError("nothing to import: give at least one file or folder")
     builder, report = GraphBuilder(), ImportReport(skip_bad_lines=skip_bad_lines)
-    read_into(builder, report, sources, reading)
+    read_into(builder, report, sources)
     return built(builder, report, top_attributes), report
 
 
@@ -56,33 +39,21 @@ class Share:
     values: slice
 
 
-def read_into(
-    builder: GraphBuilder, report: ImportReport, sources: Sequence[Source], reading: Reading = AS_GUESSED
-) -> list[Share]:
-    """Add the facts, values and names of files, frames and MMKG folders; returns what each of them gave."""
-    with as_files(sources, report) as (files, names):
-        return _read_files(builder, report, files, reading, names)
-
-
-def _read_files(
-    builder: GraphBuilder, report: ImportReport, sources: Sequence[Source], reading: Reading, names: dict[Path, str]
-) -> list[Share]:
-    told = [(place, *_told(source, reading)) for place, source in enumerate(sources)]
-    wide = WideSources(
-        {place: source for place, source, kind in told if kind is TableKind.WIDE}, reading, report, names
-    )
+def read_into(builder: GraphBuilder, report: ImportReport, sources: Sequence[Source]) -> list[Share]:
+    """Add the facts, values and names of files and MMKG folders; returns what each of them gave."""
+    given = [source if isinstance(source, tuple) else (source, None) for source in sources]
+    told = [
+        (place, Path(path), _kind(Path(path)) if kind is None else kind) for place, (path, kind) in enumerate(given)
+    ]
     labels: Labels = {}
     shares: dict[int, Share] = {}
     # Names are read last: they label what the facts have named by then.
-    for place, source, kind in sorted(told, key=lambda source: source[2] is TableKind.NAMES):
+    for place, path, kind in sorted(told, key=lambda source: source[2] is TableKind.NAMES):
+        if kind is TableKind.NAMES:
+            _add_labels(labels, builder, report)
+            report.names.append(path.name)
         facts, values = builder.num_facts_given, builder.num_values_given
-        if kind is TableKind.WIDE or isinstance(source, WideTable):
-            wide.state(place, builder, report)
-        else:
-            if kind is TableKind.NAMES:
-                _add_labels(labels, builder, report)
-                report.names.append(source.name)
-            _read_source(source, kind, builder, report, labels)
+        _read_source(path, kind, builder, report, labels)
         shares[place] = Share(slice(facts, builder.num_facts_given), slice(values, builder.num_values_given))
     _add_labels(labels, builder, report)
     return [shares[place] for place in range(len(shares))]
@@ -117,17 +88,8 @@ def _blank_twins(graph: KnowledgeGraph) -> list[str]:
     return found
 
 
-def _told(source: Source, reading: Reading) -> tuple[Path | WideTable, TableKind | None]:
-    """A source and what kind of table it is; none where it is no table."""
-    if isinstance(source, WideTable):
-        return source, TableKind.WIDE
-    path, kind = source if isinstance(source, tuple) else (source, None)
-    path = Path(path)
-    if kind is None and is_wide_source(path, reading):
-        kind = TableKind.WIDE
-    if kind is None and path.is_file() and suffix_of(path) in SUFFIXES:
-        kind = kind_of(path)
-    return path, kind
+def _kind(path: Path) -> TableKind | None:
+    return kind_of(path) if path.is_file() and suffix_of(path) in SUFFIXES else None
 
 
 def _add_labels(labels: Labels, builder: GraphBuilder, report: ImportReport) -> None:
@@ -155,6 +117,6 @@ def _read_source(
         from kgreckon.graph.readers.rdf import is_rdf_file, read_rdf  # RDF is read only where it is used
 
         if not is_rdf_file(path):
-            raise UserError(f"{path}: cannot tell what this file is; known endings are {', '.join(READERS)}, "
-                            ".nt, .ttl, .nq, .trig, .rdf, .xml, .n3, .jsonld, each also with .gz")  # fmt: skip
+            raise UserError(f"{path}: cannot tell what this file is; known endings are {', '.join(SUFFIXES)}, "
+                            ".nt, .ttl, .nq, .trig, .rdf, .xml, .n3, .jsonld, .json, each also with .gz")  # fmt: skip
         read_rdf(path, builder, report, labels)

@@ -9,12 +9,15 @@ import torch
 
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.exact import ComparisonMode
+from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.devices import float32_products
+from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
-from kgreckon.models.reckoner.learning import is_trained
+from kgreckon.models.reckoner.learning import is_trained, learn_reckoner, open_reckoner
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
 from kgreckon.models.reckoner.reckoner_settings import SMALL, ReckonerSettings
 from kgreckon.models.reckoner.training import load_reckoner, train_reckoner
+from kgreckon.models.reckoner.trial import go_on_from
 from kgreckon.models.registry import ModelFamily
 from kgreckon.models.run_files import RunFiles
 
@@ -54,3 +57,31 @@ class ReckonerFamily(ModelFamily[ReckonerSettings]):
         """The trained reckoner over the facts of the graph that is known."""
         reckoner, facts = load_reckoner(files, benchmark, settings, device, known, mode)
         return ReckonerModel(reckoner, facts)
+
+    def learn(
+        self,
+        files: RunFiles,
+        graph: KnowledgeGraph,
+        held_back: HeldBack,
+        settings: ReckonerSettings,
+        device: torch.device,
+        progress: TrainingProgress,
+        trial: RunFiles | None = None,
+    ) -> None:
+        """Take all epochs that are left, then fit the rest; after a trial only half of the epochs."""
+        if not is_trained(files):
+            with float32_products("high" if device.type == "cuda" else "highest"):
+                calibration = None if trial is None else go_on_from(trial, files, settings)
+                learn_reckoner(files, graph, held_back, settings, device, progress, calibration=calibration)
+
+    def open_learned(
+        self,
+        files: RunFiles,
+        learned_from: KnowledgeGraph,
+        known: KnowledgeGraph,
+        stated_share: float,
+        settings: ReckonerSettings,
+        device: torch.device,
+    ) -> ReckonerModel:
+        """The reckoner that was learned from a graph, over the facts that are known."""
+        return ReckonerModel(*open_reckoner(files, learned_from, known, stated_share, settings, device))

@@ -50,10 +50,12 @@ def learn_reckoner(
     progress: TrainingProgress,
     queries: EvaluationQueries | None = None,
     mode: ComparisonMode = ComparisonMode.COMPUTED,
+    calibration: Calibration | None = None,
 ) -> None:
     """Take all epochs that are left, then fit the rest; only the calibration sees more than the graph.
 
-    Without queries to calibrate on, the calibration is the default one, and the held-back facts validate the run.
+    Without queries to calibrate on, the calibration is the default one, and the held-back facts validate the run. A
+    calibration that is given is taken as it is.
     """
     observed = ObservedFacts.of(graph, device)
     labels = Labels.of(observed)
@@ -66,7 +68,7 @@ def learn_reckoner(
         progress.stage("asking rules")
         evidence = Evidence.of_rules(observed, beliefs.expectations.relations(1.0, 1.0))
     progress.stage("normalising predicted facts")
-    calibration = Calibration(rules=Calibration.rules if settings.rules else 0.0)
+    calibration = calibration or Calibration(rules=Calibration.rules if settings.rules else 0.0)
     normalisers = log_sums(observed, scorer, beliefs.expectations, evidence, calibration.rules)
     parts = observed, scorer, beliefs.expectations, normalisers, beliefs.attributes
     facts = PredictedFacts(*parts, calibration, evidence=evidence)

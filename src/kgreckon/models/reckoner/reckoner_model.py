@@ -30,6 +30,7 @@ class ReckonerModel(TrainedModel):
     def __init__(self, reckoner: Reckoner, facts: PredictedFacts) -> None:
         self.reckoner, self.facts = reckoner, facts
         self.graph = facts.observed.graph
+        self.device = facts.observed.device
         self.queries_at_once = AT_ONCE[facts.observed.device.type]
 
     @torch.no_grad()

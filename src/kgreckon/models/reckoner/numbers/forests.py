@@ -63,7 +63,7 @@ class Forest:
             starts=np.array(starts, dtype=np.int32),
             roots=roots.astype(np.int32),
             features=np.where(nodes["is_leaf"].astype(bool), -1, nodes["feature_idx"]).astype(np.int16),
-            thresholds=nodes["num_threshold"].astype(np.float64),
+            thresholds=np.nan_to_num(nodes["num_threshold"].astype(np.float64)),  # infinite: only what is missing right
             lefts=(nodes["left"] + shift).astype(np.int32),
             rights=(nodes["right"] + shift).astype(np.int32),
             missing_left=nodes["missing_go_to_left"].astype(np.bool_),

@@ -1,0 +1,89 @@
+"""Commands on learned runs: learn, info."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgreckon.cli.app import AsJson, app, print_json
+from kgreckon.errors import UserError
+
+
+@app.command()
+def learn(
+    sources: Annotated[
+        list[Path], typer.Argument(help="Files to read, a graph folder, or 'world' for the embedded graph.")
+    ],
+    out: Annotated[Path, typer.Option(help="The run folder to write; it carries the graph.")],
+    held_back: Annotated[
+        float, typer.Option(help="The share of facts that is held back at first, to calibrate and to measure.")
+    ] = 0.1,
+    preset: Annotated[str | None, typer.Option(help="Settings to start from; small on a CPU.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the reckoner, key=value; may be repeated.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn from all facts of a graph, and report how well hidden facts are found. The same command goes on."""
+    import kgreckon as kg
+    from kgreckon.cli.console import console, notes
+    from kgreckon.cli.learning_tables import print_quality
+    from kgreckon.cli.run_tables import TrainingBar
+    from kgreckon.models.settings import parse_assignments
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what schedulers send
+    if len(sources) == 1 and (str(sources[0]) == "world" or sources[0].is_dir()):
+        graph = kg.open_graph(sources[0])
+    else:
+        with notes().status("reading ..."):
+            graph, report = kg.read_sources(sources)
+        for remark in report.remarks():
+            notes().print(remark, soft_wrap=True)
+    with TrainingBar() as bar:
+        try:
+            run = kg.learn(
+                graph, out, held_back=held_back, preset=preset, progress=bar, **parse_assignments(set_ or ())
+            )
+        except KeyboardInterrupt:
+            raise UserError(f"stopped; what is learned is kept in {out}, and the same command goes on") from None
+    quality = run.quality()
+    assert quality is not None
+    if as_json:
+        print_json({"folder": str(run.folder), "quality": quality.model_dump()})
+        return
+    print_quality(quality, run.folder, console(), rows=10)
+
+
+@app.command()
+def info(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    rows: Annotated[int, typer.Option(min=1, help="How many relations and attributes to show.")] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a run is: its settings, and how well it finds what was hidden from it."""
+    from kgreckon.cli.console import console, print_table
+    from kgreckon.cli.learning_tables import print_quality
+    from kgreckon.runs import Run
+
+    opened = Run.open(run)
+    quality = opened.quality()
+    settings = opened.settings.model_dump()
+    if as_json:
+        report = None if quality is None else quality.model_dump()
+        print_json({"folder": str(run), "model": opened.settings.title, "settings": settings, "quality": report})
+        return
+    source = "all facts of its graph" if opened.is_learned else f"the benchmark {opened.benchmark_place}"
+    out = console()
+    out.print(f"{run}: {opened.settings.title}, learned from {source}", soft_wrap=True)
+    if quality is not None:
+        print_quality(quality, run, out, rows)
+    elif opened.is_learned:
+        out.print("it is not measured yet; go on with: kgreckon learn")
+    else:
+        best = opened.best()
+        out.print(f"best validation MRR {best['validation_mrr']:.2f} at step {best['step']:,}")
+        out.print(f"its test results: kgreckon compare {run}", soft_wrap=True)
+    print_table(out, "Settings", ("setting", "value"), [(name, str(value)) for name, value in settings.items()])

@@ -1,0 +1,71 @@
+"""The quality report of a learned run as sentences and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from kgreckon.cli.console import measured, print_table
+from kgreckon.runs.quality import LEAST, Quality
+
+
+def print_quality(quality: Quality, run: Path, out: Console, rows: int) -> None:
+    """What was measured, the most frequent relations and attributes first, and what to do next."""
+    counts = f"{quality.entities:,} things, {quality.facts:,} facts, {quality.values:,} values"
+    out.print(Text(f"{run}: learned from {counts} in {_duration(quality.seconds)}"), style="bold", soft_wrap=True)
+    for sentence in quality.sentences():
+        out.print(Text(sentence), soft_wrap=True)
+    relations = quality.relations[:rows]
+    if quality.tested:
+        columns = ("relation", "facts", "hidden", "first ten, %", "MRR, %", "expected", "true")
+        cells = [
+            (
+                row.label,
+                row.facts,
+                row.tested,
+                *_figures(row.tested, row.hits_at_10, row.mrr),
+                f"{row.stated:,.0f}",
+                row.true,
+            )
+            for row in relations
+        ]
+        print_table(out, _title("Hidden facts", len(relations), len(quality.relations)), columns, cells)
+        out.print(f"expected, true: of the candidates with at least {LEAST:.0%}", style="dim")
+    if quality.tenths:
+        tenths = [
+            (f"{tenth.low:.0%} to {tenth.high:.0%}", tenth.candidates, f"{tenth.stated:.0%}", f"{tenth.true:.0%}")
+            for tenth in quality.tenths
+        ]
+        print_table(out, "Probabilities", ("between", "candidates", "stated", "true"), tenths)
+    if quality.attributes:
+        shown = quality.attributes[:rows]
+        cells = [
+            (
+                row.label,
+                row.unit,
+                row.values,
+                row.tested,
+                *(measured(error, "") for error in (row.mean_error, row.mean_error_of_the_median)),
+                f"{row.covered:.0%}",
+            )
+            for row in shown
+        ]
+        columns = ("attribute", "unit", "values", "hidden", "mean error", "of the median", "in the interval")
+        print_table(out, _title("Hidden numbers", len(shown), len(quality.attributes)), columns, cells)
+    out.print(Text(f"Next: kgreckon ask {run} QUESTION --explain, or kgreckon serve {run} --open"), soft_wrap=True)
+
+
+def _figures(tested: int, *figures: float) -> list[str]:
+    return [f"{figure:.0f}" if tested else "-" for figure in figures]
+
+
+def _title(what: str, shown: int, all_of_them: int) -> str:
+    return what if shown == all_of_them else f"{what}: the {shown} most frequent of {all_of_them:,}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5_400 else f"{seconds / 3600:.1f} hours"

@@ -1,0 +1,71 @@
+"""Learning from all facts of a graph into a run folder: a trial that is measured on facts it has not seen, then all."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from kgreckon.errors import UserError
+from kgreckon.files import make_folders, write_json, writing
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.models.held_back import HeldBack, hold_back
+from kgreckon.models.interface import TrainingProgress
+from kgreckon.models.registry import DEFAULT_MODEL, choose_settings
+from kgreckon.models.run_files import HEADER, LAST
+from kgreckon.runs.quality import measure
+from kgreckon.runs.run_folder import QUALITY, Run
+
+HELD_BACK = 0.1  # of the facts and values, while the model is calibrated and measured
+
+
+def learn_graph(
+    graph: KnowledgeGraph,
+    out: str | Path,
+    *,
+    held_back: float = HELD_BACK,
+    model: str = DEFAULT_MODEL,
+    preset: str | None = None,
+    progress: TrainingProgress | None = None,
+    **settings: Any,
+) -> Run:
+    """Learn from all facts of a graph into the run folder `out`, which carries the graph.
+
+    A share of the facts is held back from a trial model, which is calibrated and measured on them; then the model
+    learns from them too. A run that was begun there with the same graph and settings goes on. Without a preset a CPU
+    takes the small one.
+    """
+    from kgreckon.models.devices import device_for
+
+    if not 0 < held_back <= 0.5:
+        raise UserError(f"the share of facts to hold back must be above 0 and at most 0.5, not {held_back:g}")
+    device = device_for(settings.get("device", "auto"))
+    chosen = choose_settings(model, preset or ("small" if device.type == "cpu" else None), **settings)
+    progress = progress or TrainingProgress()
+    with writing(Path(out), make=True):
+        run = Run.begin_learning(Path(out), graph, chosen, held_back)
+        start = perf_counter()
+        kept, hidden = hold_back(graph, held_back, np.random.default_rng(chosen.seed))
+        if not len(kept.facts) + len(kept.attribute_facts):
+            raise UserError("the graph has too few facts to learn from")
+        make_folders(run.trial.folder)
+        shutil.copyfile(run.folder / HEADER, run.trial.folder / HEADER)
+        run.family.learn(run.trial, kept, hidden, chosen, device, progress)
+        report = run.quality()
+        if report is None:
+            progress.stage("measuring on the facts that were held back")
+            trial = run.family.open_learned(run.trial, kept, kept, hidden.stated_share, chosen, device)
+            report = measure(trial, hidden, held_back, np.random.default_rng(chosen.seed))
+            write_json(run.folder / QUALITY, report.model_dump())
+        run.family.learn(
+            run.files, graph, HeldBack.nothing(graph, hidden.stated_share), chosen, device, progress, run.trial
+        )
+        if report.seconds == 0:
+            took = round(perf_counter() - start, 1)
+            write_json(run.folder / QUALITY, report.model_copy(update={"seconds": took}).model_dump())
+        for files in (run.trial, run.files):  # nothing is left to go on with
+            (files.folder / LAST).unlink(missing_ok=True)
+    return run

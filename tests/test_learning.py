@@ -1,0 +1,182 @@
+"""Learning from all facts of a graph: the run carries the graph, a trial is measured on what it has not seen."""
+
+import json
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+import kgreckon as kg
+from kgreckon.cli.app import app
+from kgreckon.exact import ask
+from kgreckon.files import read_json
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.graph_builder import GraphBuilder
+from kgreckon.models.held_back import HeldBack, hold_back
+from kgreckon.models.interface import Prediction, TrainedModel, TrainingProgress
+from kgreckon.models.run_files import LAST
+from kgreckon.query import Entity, Follow
+from kgreckon.runs.checking import check_folder
+from kgreckon.runs.quality import Quality, measure
+
+FEW: dict[str, Any] = {"device": "cpu", "rank": 8, "epochs": 4, "batch_size": 64, "heads": 16}
+
+
+def towns(countries: int = 8, of_each: int = 6) -> KnowledgeGraph:
+    """Towns in countries that speak the language of their country: what is hidden follows from what is not."""
+    builder = GraphBuilder()
+    for country in range(countries):
+        for town in range(of_each):
+            name = f"town {country}.{town}"
+            builder.add_fact(name, "in country", f"country {country}")
+            builder.add_fact(name, "speaks", f"language {country % 4}")
+            builder.add_value(name, "latitude", 5.0 * country + 0.1 * town, "degrees")
+        builder.add_fact(f"country {country}", "speaks", f"language {country % 4}")
+    return builder.build()
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory) -> kg.Run:
+    return kg.learn(towns(), tmp_path_factory.mktemp("learned") / "run", **FEW)
+
+
+def test_a_learned_run_knows_all_facts_and_carries_its_graph(learned, tmp_path):
+    moved = tmp_path / "elsewhere"
+    shutil.copytree(learned.folder, moved)
+    answers = kg.load(moved).ask("(rp,(in country),(e,(town 3.2)))")
+    assert [answer.label for answer in answers.answers if answer.observed] == ["country 3"]
+    assert len(kg.load(moved).graph.facts) == len(towns().facts)
+    assert not check_folder(moved).is_damaged
+    (moved / "graph" / "facts.arrow").write_bytes(b"")
+    assert check_folder(moved).is_damaged
+
+
+def test_the_quality_report_covers_every_relation_and_attribute_and_reads_back(learned):
+    quality = learned.quality()
+    assert {row.label for row in quality.relations} == {"in country", "speaks"}
+    assert [row.label for row in quality.attributes] == ["latitude"]
+    assert sum(row.tested for row in quality.relations) == quality.tested > 0
+    assert quality.facts == len(towns().facts) and quality.seconds > 0
+    assert Quality.from_json(json.loads(quality.model_dump_json())) == quality
+    assert any("hidden" in sentence for sentence in quality.sentences())
+
+
+def test_the_same_command_again_changes_nothing_and_other_settings_are_refused(learned):
+    def weights():
+        return {path.name: path.read_bytes() for path in learned.folder.iterdir() if path.suffix != ".jsonl"
+                and path.is_file()}  # fmt: skip
+
+    before = weights()
+    kg.learn(towns(), learned.folder, **FEW)
+    assert weights() == before
+    with pytest.raises(kg.UserError, match="already exists, with other settings"):
+        kg.learn(towns(), learned.folder, **{**FEW, "rank": 9})
+    with pytest.raises(kg.UserError, match="already exists, with another graph"):
+        kg.learn(towns(countries=7), learned.folder, **FEW)
+
+
+class Stopping(TrainingProgress):
+    """Stops at a stage, as Ctrl-C does."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def stage(self, text: str) -> None:
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", [1, 3, 4, 5, 7])
+def test_a_learning_that_is_stopped_goes_on_to_the_same_end(learned, tmp_path, at):
+    place = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        kg.learn(towns(), place, progress=Stopping(at), **FEW)
+    kg.learn(towns(), place, **FEW)
+    for name in ("best.safetensors", "calibration.json", "trial/best.safetensors", "graph/facts.arrow"):
+        assert (place / name).read_bytes() == (learned.folder / name).read_bytes(), name
+    assert not (place / LAST).exists()
+
+
+def test_the_trial_has_not_seen_what_it_is_measured_on():
+    graph = towns()
+    kept, hidden = hold_back(graph, 0.1, np.random.default_rng(0))
+    assert len(kept.facts) + len(hidden.facts) == len(graph.facts)
+    for head, relation, tail in zip(hidden.facts.sources, hidden.facts.labels, hidden.facts.targets, strict=True):
+        assert tail not in ask(kept, Follow(2 * int(relation), Entity(int(head))))
+
+
+class Oracle(TrainedModel):
+    """A model over a part of a graph that knows the whole for certain."""
+
+    queries_at_once = 8
+    device = torch.device("cpu")
+
+    def __init__(self, part: KnowledgeGraph, whole: KnowledgeGraph) -> None:
+        self.graph, self.whole = part, whole
+
+    def scores(self, batch):
+        rows = torch.zeros(len(batch), len(self.graph.entities))
+        for row in range(len(batch)):
+            rows[row, ask(self.whole, batch.with_ids(batch.ids.numpy()).query(row, self.graph.values))] = 1
+        return rows
+
+    def candidates(self, query, proved, pause=None):
+        raise AssertionError("a report asks for scores of batches")
+
+    def prove(self, query, answers, pause=None):
+        raise AssertionError("a report asks for no reasons")
+
+    def predict(self, entity, attribute, coverage, reasons=False):
+        numbers = self.whole.values.numbers[self.whole.values_of.row(entity, attribute)]
+        number = float(numbers.mean()) if len(numbers) else 0.0
+        return Prediction((), "degrees", 1.0, number, number, number, coverage)
+
+
+def test_a_model_that_knows_everything_has_a_perfect_report_and_one_that_knows_nothing_has_not():
+    graph = towns()
+    kept, hidden = hold_back(graph, 0.2, np.random.default_rng(1))
+    best = measure(Oracle(kept, graph), hidden, 0.2, np.random.default_rng(0))
+    assert (best.mrr, best.hits_at_1, best.calibration_error) == (100, 100, 0)
+    assert all(row.stated == row.true for row in best.relations) and best.tenths[-1].true == 1
+    assert all(row.mean_error == 0 and row.covered == 1 for row in best.attributes)
+    blind = measure(Oracle(kept, kept), hidden, 0.2, np.random.default_rng(0))
+    assert blind.hits_at_1 == 0 and not blind.tenths
+    assert all(row.mean_error > 0 and row.covered == 0 for row in blind.attributes)
+
+
+def test_nothing_held_back_is_a_report_that_says_so():
+    graph = towns()
+    report = measure(Oracle(graph, graph), HeldBack.nothing(graph, 0.9), 0.1, np.random.default_rng(0))
+    assert report.sentences() == ["The graph is too small to hold anything back: nothing was measured."]
+
+
+def test_the_commands_learn_and_info(tmp_path):
+    (tmp_path / "facts.tsv").write_text("".join(f"a{i}\tknows\ta{(i * 7) % 40}\n" for i in range(40)))
+    run, command = tmp_path / "run", CliRunner()
+    settings = [f"--set={name}={value}" for name, value in FEW.items()]
+    done = command.invoke(app, ["learn", str(tmp_path / "facts.tsv"), "--out", str(run), *settings])
+    assert done.exit_code == 0, done.output
+    assert "knows" in done.output and "were hidden" in done.output
+    shown = command.invoke(app, ["info", str(run), "--json"])
+    assert json.loads(shown.output)["quality"] == {
+        key: value for key, value in read_json(run / "quality.json").items() if key != "checksum"
+    }
+    assert "learned from all facts" in command.invoke(app, ["info", str(run)]).output
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6, -1.0])
+def test_a_share_that_leaves_nothing_to_learn_or_to_measure_is_refused(tmp_path, share):
+    with pytest.raises(kg.UserError, match="must be above 0 and at most"):
+        kg.learn(towns(), tmp_path / "run", held_back=share, **FEW)
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_only_a_benchmark_has_is_refused_with_the_way_out(learned):
+    with pytest.raises(kg.UserError, match="kgreckon info"):
+        learned.evaluate()
+    with pytest.raises(kg.UserError, match="kgreckon build"):
+        kg.learn(towns(), learned.folder.parent / "other", model="gqe")

@@ -23,6 +23,11 @@ def visible(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
+def shortened(text: str, most: int = 80) -> str:
+    """The beginning of a text that is too long to be shown whole."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
     """The candidates that look most like `name`, the best first, then some that contain it."""
     from rapidfuzz import fuzz, process

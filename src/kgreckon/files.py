@@ -48,7 +48,8 @@ def writing(folder: Path, make: bool = False) -> Iterator[None]:
         raise UserError(f"{folder}: no such folder")
     place = folder.resolve()  # so that '.' has a name and a parent
     with _made(place.parent), ExitStack() as beside:
-        if not place.exists():  # nobody else makes it, or moves one to its name, until it is locked
+        if not place.exists() or _lock_beside(place).exists():  # the latter of a process that was killed
+            # Nobody else makes it, or moves one to its name, until it is locked.
             beside.enter_context(_locked(_lock_beside(place), folder))
         with _made(place), _locked(place / _LOCK, folder):
             beside.close()

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from kgreckon.exact.arithmetic import holds
-from kgreckon.exact.ragged import compiled, first_at_least
+from kgreckon.exact.compiling import compiled
+from kgreckon.exact.ragged import first_at_least
 
 # What a node does, and what a proof may lack.
 ANCHOR, FOLLOW, VALUE_OF, HAVING_VALUE, COMPARE, AND, OR, NOT = range(8)

@@ -16,7 +16,8 @@ from itertools import combinations, pairwise, product
 import numpy as np
 
 from kgreckon.exact.arithmetic import equal_within
-from kgreckon.exact.ragged import Int, compiled
+from kgreckon.exact.compiling import compiled
+from kgreckon.exact.ragged import Int
 from kgreckon.query import Operator, Shape
 
 # What a place of a grounded query is. Within projections and within anchors the order is that of their texts, so that

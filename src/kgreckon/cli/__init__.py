@@ -27,6 +27,7 @@ _EXTRAS = {
 
 def main() -> None:
     """The program: a user's mistake is one line on stderr and exit code 2."""
+    _keep_standard_streams()
     if isinstance(sys.stdout, TextIOWrapper):  # a name that the terminal cannot show is shown by its code
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -51,6 +52,26 @@ def main() -> None:
         print(f"error: {named}{error.strerror or error}", file=sys.stderr)
         _forget_output()
         sys.exit(2)
+
+
+def _keep_standard_streams() -> None:
+    """Have nothing else, such as a file that is written, take the place of a standard stream that is closed."""
+    closed = [stream for stream in range(3) if not _is_open(stream)]
+    for _ in closed:
+        os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", closefd=False)
+    if sys.stdout is None:
+        print("error: standard output is closed; for no output, send it to /dev/null", file=sys.stderr)
+        sys.exit(2)
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def _forget_output() -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgreckon.exact.ragged import compiled, first_at_least, grown
+from kgreckon.exact.compiling import compiled
+from kgreckon.exact.ragged import first_at_least, grown
 from kgreckon.exact.sets import append_interval
 from kgreckon.graph import ValueTable
 from kgreckon.query import Comparison, Number, Order

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgreckon.exact.ragged import compiled, first_at_least, grown
+from kgreckon.exact.compiling import compiled
+from kgreckon.exact.ragged import first_at_least, grown
 
 
 @compiled

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from kgreckon.exact.compiling import compiled
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,6 @@ class Ragged:
 
 
 Int = int | np.int64  # numba would make an unsigned number of int(np.uint64)
-
-compiled = njit(cache=True, nogil=True, boundscheck=False)
 
 
 @compiled

@@ -6,7 +6,7 @@ import calendar
 import math
 import re
 
-from kgreckon.errors import UserError
+from kgreckon.errors import UserError, shortened
 from kgreckon.query.algebra import plain_number
 
 PLAIN_UNIT = "number"
@@ -27,10 +27,14 @@ _WORDS = frozenset(
 
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _ZONE = r"(?:Z|[-+]\d\d:\d\d)?"
-_DATE = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)-(\d{1,2}|##)(?:[T ]([\d:.]+))?(" + _ZONE + ")", re.ASCII)
+_FARTHEST_ZONE = 14 * 60  # minutes; XML Schema has none further from Greenwich
+_SIGNED_YEAR, _MONTH_OF = r"(?P<sign>[-+]?)(?P<year>\d{1,9}|[\d#]{2,9})", r"-(?P<month>\d{1,2}|##)"
+_DATE = re.compile(
+    _SIGNED_YEAR + _MONTH_OF + r"-(?P<day>\d{1,2}|##)(?:[T ](?P<time>[\d:.]+))?" + f"(?P<zone>{_ZONE})", re.ASCII
+)
 _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d(?:\.\d*)?))?", re.ASCII)
-_MONTH = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})-(\d{1,2}|##)" + _ZONE, re.ASCII)
-_YEAR = re.compile(r"([-+]?)(\d{1,9}|[\d#]{2,9})" + _ZONE, re.ASCII)
+_MONTH = re.compile(f"{_SIGNED_YEAR}{_MONTH_OF}(?P<zone>{_ZONE})", re.ASCII)
+_YEAR = re.compile(f"{_SIGNED_YEAR}(?P<zone>{_ZONE})", re.ASCII)
 _DAY = 24 * 60 * 60
 _TYPED = re.compile(r'"(.*)"\^\^<([^<>]*)>', re.DOTALL)
 
@@ -43,23 +47,29 @@ class NotANumberError(ValueError):
     """A literal that denotes no number."""
 
 
+class OutOfRangeError(NotANumberError):
+    """A literal that denotes a number which is too large or too close to 0 to be kept."""
+
+
 def read_number(text: str) -> float:
     """The finite number that `text` writes."""
     stripped = text.strip()
     if _NUMBER.fullmatch(stripped):
         number = float(stripped)
-        if math.isfinite(number):
-            return number + 0.0  # -0.0 and 0.0 are one value
-        raise NotANumberError(f"{text!r} is too large for a number")
+        if not math.isfinite(number):
+            raise OutOfRangeError(f"{shortened(text)!r} is too large for a number")
+        if number == 0 and any(digit in "123456789" for digit in re.split("[eE]", stripped)[0]):
+            raise OutOfRangeError(f"{shortened(text)!r} is too close to 0 for a number")
+        return number + 0.0  # -0.0 and 0.0 are one value
     if stripped.lower().lstrip("+-") in ("nan", "inf", "infinity"):
-        raise NotANumberError(f"{text!r} is not a finite number")
-    raise NotANumberError(f"{text!r} is not a number")
+        raise NotANumberError(f"{shortened(text)!r} is not a finite number")
+    raise NotANumberError(f"{shortened(text)!r} is not a number")
 
 
 def is_rounded(text: str, number: float) -> bool:
     """Whether `text` writes an integer that `number`, which was read of it, is not: beyond 2^53 not all are there."""
-    stripped = text.strip()
-    return abs(number) >= 2**53 and stripped.lstrip("+-").isdecimal() and int(stripped) != number
+    digits = text.strip().lstrip("+-")
+    return abs(number) >= 2**53 and digits.isdecimal() and int(digits.lstrip("0")) != abs(number)
 
 
 def read_cell(text: str) -> tuple[float, str | None]:
@@ -67,10 +77,10 @@ def read_cell(text: str) -> tuple[float, str | None]:
     if text.startswith('"'):
         match = _TYPED.fullmatch(text)
         if match is None:
-            raise NotANumberError(f'{text!r} is neither a number nor a literal "value"^^<type>')
+            raise NotANumberError(f'{shortened(text)!r} is neither a number nor a literal "value"^^<type>')
         return read_literal(match[1], match[2])
     if date := _DATE.fullmatch(text.strip()):
-        sign, year = date[1], date[2]
+        sign, year = date["sign"], date["year"]
         if not sign and len(year) < 4 and year.isdigit():
             raise NotANumberError(f"the year of {text.strip()!r} has fewer than four digits")
         return read_date(text), "date"
@@ -103,21 +113,21 @@ def read_date(text: str) -> float:
     text = text.strip()
     match = _DATE.fullmatch(text) or _YEAR.fullmatch(text) or _MONTH.fullmatch(text)
     if match is None:
-        raise NotANumberError(f"{text!r} is not a date")
-    sign, year, *parts = match.groups()
-    if "#" in year or text == "0000-00-00":  # the latter is how MySQL writes that there is none
+        raise NotANumberError(f"{shortened(text)!r} is not a date")
+    parts = match.groupdict()
+    if "#" in parts["year"] or text == "0000-00-00":  # the latter is how MySQL writes that there is none
         raise UnknownDateError(f"the year of {text!r} is not known")
-    month, day = (*parts, "1", "1")[:2]
-    time, zone = parts[2:] or ("", "")
-    seconds = _seconds(time, zone) if time else 0.0
-    return fractional_year(int(sign + year), _part(month), _part(day), seconds)
+    ahead = _minutes_ahead(parts["zone"])
+    seconds = _seconds(parts["time"]) - 60 * ahead if parts.get("time") else 0.0
+    month, day = (_part(parts.get(name, "1")) for name in ("month", "day"))
+    return fractional_year(int(parts["sign"] + parts["year"]), month, day, seconds)
 
 
 def read_decimal_date(text: str) -> float:
     """The fractional year of a date written as YAGO does: `1961.0718` is 18 July 1961, `1950.0000` the year 1950."""
-    match = re.fullmatch(r"(-?\d+)\.(\d\d)(\d\d)", text)
+    match = re.fullmatch(r"(-?\d{1,9})\.(\d\d)(\d\d)", text)
     if match is None:
-        raise NotANumberError(f"{text!r} is not a decimal date")
+        raise NotANumberError(f"{shortened(text)!r} is not a decimal date")
     return fractional_year(int(match[1]), _part(match[2]), _part(match[3]))
 
 
@@ -139,14 +149,23 @@ def fractional_year(year: int, month: int, day: int, seconds: float = 0.0) -> fl
     return year + (passed + seconds / _DAY) / _days_in_year(year)
 
 
-def _seconds(time: str, zone: str) -> float:
-    """Seconds since midnight in Greenwich; where no zone is told, it is there."""
+def _seconds(time: str) -> float:
+    """Seconds since midnight."""
     match = _TIME.fullmatch(time)
     hours, minutes, seconds = (int(match[1]), int(match[2]), float(match[3] or 0)) if match else (99, 0, 0)
     if not (hours < 24 and minutes < 60 and seconds < 60) and (hours, minutes, seconds) != (24, 0, 0):
         raise NotANumberError(f"{time!r} is not a time of the day")
-    ahead = 0 if zone in ("", "Z") else (-1 if zone[0] == "-" else 1) * (int(zone[1:3]) * 60 + int(zone[4:6]))
-    return (hours * 60 + minutes - ahead) * 60 + seconds
+    return (hours * 60 + minutes) * 60 + seconds
+
+
+def _minutes_ahead(zone: str) -> int:
+    """How far a zone is ahead of Greenwich, where it is if none is told."""
+    if zone in ("", "Z"):
+        return 0
+    hours, minutes = int(zone[1:3]), int(zone[4:6])
+    if minutes > 59 or hours * 60 + minutes > _FARTHEST_ZONE:
+        raise NotANumberError(f"{zone!r} is not a time zone")
+    return (hours * 60 + minutes) * (-1 if zone[0] == "-" else 1)
 
 
 def nearest_day(value: float) -> float:

@@ -23,7 +23,7 @@ from kgreckon.graph.literals import (
     read_literal,
 )
 from kgreckon.graph.readers.import_report import ImportReport, Labels
-from kgreckon.graph.readers.tables import GZIP_ERRORS, open_bytes, suffix_of
+from kgreckon.graph.readers.tables import GZIP_ERRORS, MOST_LINE, bounded_lines, open_bytes, suffix_of
 
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -33,6 +33,11 @@ _LANGUAGES = ("en", None, "en-us", "en-gb")
 
 _LINE_BY_LINE = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _LOOKED_BACK = 1000  # lines, for the one that an error is about
+_MOST_BETWEEN = 2 * MOST_LINE  # bytes without a statement, which the parser may keep; it reads ahead
+_ENTITY = b"<!ENTITY"
+_LOOKED_AT = 2**16  # bytes at the start and at the end of an XML document
+_ASIDE = rb"\s|<\?.*?\?>|<!--.*?-->"
+_TAG = re.compile(rb"(?:%b|<!DOCTYPE[^>\[]*(?:\[[^]]*\])?\s*>)*<([^\s/>!?]+)(?=[\s>])(?![^<>]*/>)" % _ASIDE, re.DOTALL)
 
 
 def is_rdf_file(path: Path) -> bool:
@@ -70,6 +75,44 @@ def _message(error: Exception) -> str:
     return re.sub(r"^Parser error at line \d+ ", "", str(getattr(error, "msg", error)))
 
 
+def _too_long(path: Path) -> str:
+    return f"{path}: a statement is too long: {MOST_LINE >> 20} MiB is what one may have"
+
+
+class _Bounded:
+    """What a parser reads, as long as it does not have to keep too much of it.
+
+    XML entities, of which a small file can make an enormous one, are refused.
+    """
+
+    def __init__(self, content: IO[bytes], path: Path, is_xml: bool) -> None:
+        self.content, self.path, self.is_xml = content, path, is_xml
+        self.since_a_statement = 0
+        self._start = self._end = b""  # of all that was read
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.content.read(size)
+        self.since_a_statement += len(data)
+        if self.since_a_statement > _MOST_BETWEEN:
+            raise UserError(_too_long(self.path))
+        if self.is_xml:
+            if _ENTITY in self._end[1 - len(_ENTITY) :] + data:
+                raise UserError(
+                    f"{self.path} declares XML entities, which can make a small file enormous: write them out, for "
+                    "instance with xmllint --noent --dropdtd"
+                )
+            self._start += data[: _LOOKED_AT - len(self._start)]
+            self._end = (self._end + data)[-_LOOKED_AT:]
+        return data
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether an XML document does not end with its first element, which the parser does not mind."""
+        root = _TAG.match(self._start)
+        closed = root is None or re.search(rb"</%b\s*>(?:%b)*\Z" % (re.escape(root[1]), _ASIDE), self._end, re.DOTALL)
+        return self.is_xml and not closed
+
+
 class _Reader:
     """Reads the triples of one file."""
 
@@ -84,8 +127,12 @@ class _Reader:
 
     def read_whole(self, content: IO[bytes], syntax: ox.RdfFormat) -> None:
         try:
-            for quad in ox.parse(content, format=syntax, base_iri=self.path.absolute().as_uri()):
+            bounded = _Bounded(content, self.path, syntax == ox.RdfFormat.RDF_XML)
+            for quad in ox.parse(bounded, format=syntax, base_iri=self.path.absolute().as_uri()):
+                bounded.since_a_statement = 0
                 self.add(quad)
+            if bounded.is_cut:
+                raise UserError(f"{self.path} is cut off: its first element is not closed")
         except SyntaxError as error:
             message, line = _message(error), error.lineno
             if line and syntax in _LINE_BY_LINE and (at_fault := self._culprit(line, syntax)) != line:
@@ -94,11 +141,13 @@ class _Reader:
             raise UserError(f"{self.path}{place}: {message}") from None
         except ValueError as error:
             raise UserError(f"{self.path} cannot be read as {syntax.name}: {error}") from None
+        except MemoryError:  # the parser's own bound, of 16 MiB in most syntaxes
+            raise UserError(_too_long(self.path)) from None
 
     def _culprit(self, line: int, syntax: ox.RdfFormat) -> int:
         """The line at fault: what one lacks at its end is missed only on a later one."""
         with open_bytes(self.path) as content:
-            before = deque(islice(enumerate(content, 1), line - 1), maxlen=_LOOKED_BACK)
+            before = deque(islice(enumerate(bounded_lines(content, self.path), 1), line - 1), maxlen=_LOOKED_BACK)
         for number, statement in before:
             try:
                 list(ox.parse(statement.removeprefix(codecs.BOM_UTF8), format=syntax))
@@ -107,7 +156,7 @@ class _Reader:
         return line
 
     def read_line_by_line(self, content: IO[bytes], syntax: ox.RdfFormat) -> None:
-        for line, statement in enumerate(content, 1):
+        for line, statement in enumerate(bounded_lines(content, self.path), 1):
             try:
                 quads = list(ox.parse(statement, format=syntax))
             except (SyntaxError, ValueError) as error:

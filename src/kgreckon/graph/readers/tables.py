@@ -11,13 +11,14 @@ from enum import Enum
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, AnyStr, cast
 
 from kgreckon.errors import UserError
 from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.literals import (
     PLAIN_UNIT,
     NotANumberError,
+    OutOfRangeError,
     UnknownDateError,
     is_calendar,
     is_rounded,
@@ -29,6 +30,7 @@ from kgreckon.graph.readers.import_report import ImportReport
 SUFFIXES = (".tsv", ".csv", ".txt")
 GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)  # what reading a broken gzip file raises
 _ROWS_LOOKED_AT = 50
+MOST_LINE = 2**24  # characters, or bytes, of a line, so that one line cannot take all memory
 
 _CSV_PROBLEMS = {
     "unexpected end of data": "a quote opens here and does not close where a field ends",
@@ -86,13 +88,23 @@ def read_rows(path: Path, report: ImportReport) -> Iterator[Row]:
     with TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         try:
             if suffix_of(path) == ".csv":
-                yield from _csv_rows(text, path, report)
+                yield from _csv_rows(bounded_lines(text, path), path, report)
             else:
-                for line, content in enumerate(text, 1):
+                for line, content in enumerate(bounded_lines(text, path), 1):
                     if content.strip():
                         yield line, content.rstrip("\r\n").split("\t")
         except GZIP_ERRORS as error:
             raise UserError(f"{path} is not a whole gzip file: {error}") from None
+
+
+def bounded_lines(content: IO[AnyStr], path: Path) -> Iterator[AnyStr]:
+    """The lines of a file; one that is too long to be meant is an error."""
+    place = 0
+    while line := content.readline(MOST_LINE + 1):
+        place += 1
+        if len(line) > MOST_LINE:
+            raise UserError(f"{path}:{place}: the line is longer than {MOST_LINE:,} characters")
+        yield line
 
 
 class _Lines:
@@ -116,7 +128,7 @@ class _Lines:
         self._again.extendleft(reversed(self.taken[1:]))
 
 
-def _csv_rows(text: TextIOWrapper, path: Path, report: ImportReport) -> Iterator[Row]:
+def _csv_rows(text: Iterable[str], path: Path, report: ImportReport) -> Iterator[Row]:
     lines, line = _Lines(text), 1  # a row may take several lines; it is called by its first
     reader = _csv_reader(lines)
     while True:
@@ -149,6 +161,8 @@ def kind_of(path: Path) -> TableKind:
 
 def read_table(path: Path, kind: TableKind, builder: GraphBuilder, report: ImportReport) -> None:
     """Add a table to the graph, its header left out."""
+    if kind is TableKind.TRIPLES and not path.is_file():
+        raise UserError(f"{path} can be read only once: tell what it holds with --facts or --values, or make it a file")
     rows = read_rows(path, report)
     first = list(islice(rows, 1))
     if not first:
@@ -310,7 +324,7 @@ def _is_number(text: str) -> bool:
         return True
     try:
         read_cell(text)
-    except UnknownDateError:
+    except (UnknownDateError, OutOfRangeError):
         return True
     except NotANumberError:
         return False

@@ -176,12 +176,25 @@ def open_reckoner(
         beliefs = Beliefs.from_tensors(tensors, observed, learned_from, stated_share)
         evidence = Evidence.from_tensors(tensors, observed)
         relation_sums, value_sums = tensors["relation_sums"].float(), tensors["value_sums"]
-    except (RuntimeError, KeyError, TypeError, IndexError) as error:
+        _check_shapes(tensors, Labels.of(observed))
+    except (RuntimeError, KeyError, TypeError, IndexError, ValueError) as error:
         raise UserError(f"{files.folder} does not fit its settings or its graph: {error}") from None
     normalisers = Normalisers(relation_sums.masked_fill(relation_sums >= _UNKNOWN, torch.inf), value_sums)
     parts = observed, scorer.to(device), beliefs.expectations, normalisers, beliefs.attributes
     facts = PredictedFacts(*parts, calibration, evidence=evidence)
     return Reckoner(facts, Inference(mode=mode, heads=settings.heads)), facts
+
+
+def _check_shapes(tensors: dict[str, Tensor], labels: Labels) -> None:
+    """Raise a ValueError where what is kept for each relation, entity, attribute or value is of other sizes."""
+    expected = {
+        "relation_sums": (labels.relations, labels.entities),
+        "value_sums": (labels.attributes, labels.values),
+        "log_odds": (labels.relations, labels.entities),
+    }
+    for name, shape in expected.items():
+        if tensors[name].shape != shape:
+            raise ValueError(f"{name} has the sizes {tuple(tensors[name].shape)} instead of {shape}")
 
 
 def _new_scorer(settings: ReckonerSettings, labels: Labels) -> LinkScorer:

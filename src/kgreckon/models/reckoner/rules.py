@@ -11,9 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.typed import Dict
 
+from kgreckon.exact.compiling import compiled
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.proofs import RulePath
 
@@ -151,7 +152,7 @@ def _columns(counts: Dict) -> tuple[np.ndarray, np.ndarray]:
     return keys[order], values[order]
 
 
-@njit(cache=True)
+@compiled
 def _count(
     starts: np.ndarray,
     labels: np.ndarray,
@@ -202,7 +203,7 @@ def _count(
     return bodies, supports
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _foretell(
     row_labels: np.ndarray,
     row_heads: np.ndarray,

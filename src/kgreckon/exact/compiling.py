@@ -1,0 +1,58 @@
+"""Compiled functions: machine code that is kept beside the source, or where numba finds a folder to keep it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numba
+
+
+def _nothing() -> None:
+    """What is compiled to see whether numba finds a folder for it."""
+
+
+def _keeps() -> bool:
+    """Whether compiled code can be kept: it cannot where neither the installation nor the home can be written."""
+    try:
+        numba.njit(cache=True)(_nothing)
+    except RuntimeError:  # "no locator available"
+        folder = _own_temporary_folder()
+        if folder is None:
+            where = "it is compiled again by each process"
+        else:
+            numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(folder)  # of processes that we begin, too
+            where = f"it is kept in {folder}"
+        logging.getLogger("kgreckon").warning(
+            "compiled code cannot be kept beside the program or in the home folder, so %s; "
+            "name a folder for it with NUMBA_CACHE_DIR",
+            where,
+        )
+        return folder is not None
+    return True
+
+
+def _own_temporary_folder() -> Path | None:
+    """A folder for temporary files that nobody else can write, because what is kept there is run; None without one."""
+    if not hasattr(os, "getuid"):
+        return None
+    folder = Path(tempfile.gettempdir()) / f"kgreckon-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return folder if private and os.access(folder, os.W_OK) else None
+
+
+_CACHE = _keeps()
+
+
+def compiled(function: Any) -> Any:
+    """The function as machine code, compiled when it is first called; it runs without the interpreter's lock."""
+    return numba.njit(cache=_CACHE, nogil=True, boundscheck=False)(function)

@@ -20,7 +20,7 @@ from kgreckon.benchmark.splits import Split
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode, Ragged, answer
 from kgreckon.exact.sets import combine_points
-from kgreckon.files import check_free, new_folder, write_json
+from kgreckon.files import new_folder, write_json
 from kgreckon.query import NAMED_TYPES, Batch, Shape, general_type
 
 _AT_ONCE = 4096  # queries answered between two reports of progress
@@ -83,12 +83,11 @@ def import_benchmark(
     are drawn as `build` draws them.
     """
     progress = progress or ImportProgress()
-    check_free(folder)  # before the work, not after it
-    published = _open(source)
-    repeats = list(published.facts.repeats())
-    if strict and repeats:
-        raise UserError(repeats[0])
-    with new_folder(folder) as target:
+    with new_folder(folder) as target:  # before the work, not after it
+        published = _open(source)
+        repeats = list(published.facts.repeats())
+        if strict and repeats:
+            raise UserError(repeats[0])
         importer = _Importer(published, target, strict, progress)
         for split in Split:
             importer.add(split)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgreckon.compiling import compiled
 from kgreckon.exact.arithmetic import holds
-from kgreckon.exact.compiling import compiled
 from kgreckon.exact.ragged import first_at_least
 
 # What a node does, and what a proof may lack.

@@ -15,8 +15,8 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 
+from kgreckon.compiling import compiled
 from kgreckon.exact.arithmetic import equal_within
-from kgreckon.exact.compiling import compiled
 from kgreckon.exact.ragged import Int
 from kgreckon.query import Operator, Shape
 

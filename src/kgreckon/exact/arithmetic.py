@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgreckon.exact.compiling import compiled
+from kgreckon.compiling import compiled
 from kgreckon.exact.ragged import first_at_least, grown
 from kgreckon.exact.sets import append_interval
 from kgreckon.graph import ValueTable

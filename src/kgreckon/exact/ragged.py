@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgreckon.exact.compiling import compiled
+from kgreckon.compiling import compiled
 
 
 @dataclass(frozen=True)

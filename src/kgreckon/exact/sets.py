@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgreckon.exact.compiling import compiled
+from kgreckon.compiling import compiled
 from kgreckon.exact.ragged import first_at_least
 
 # ------------------------------------------------------------------------------------------------- sets of points

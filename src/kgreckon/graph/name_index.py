@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
+from kgreckon.compiling import compiled
 from kgreckon.graph.symbols import Symbols, readable, text_hash
 
 _START, _FACTOR = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # as in text_hash
@@ -44,7 +44,7 @@ def _hashes(texts: pa.Array, as_names: bool) -> tuple[np.ndarray, np.ndarray]:  
     return found, shown
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _hash_all(data: np.ndarray, starts: np.ndarray, as_names: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(starts) - 1
     found, shown = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.uint64)
@@ -87,7 +87,7 @@ def _hash_all(data: np.ndarray, starts: np.ndarray, as_names: bool) -> tuple[np.
     return found, shown, special
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _after_last(data: np.ndarray, low: int, high: int) -> int:
     """The place after the last `#` or, where there is none, after the last `/`."""
     for at in range(high - 1, low - 1, -1):

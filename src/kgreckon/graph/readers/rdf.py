@@ -7,7 +7,7 @@ import re
 from collections import deque
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import pyoxigraph as ox
 
@@ -128,7 +128,7 @@ class _Reader:
     def read_whole(self, content: IO[bytes], syntax: ox.RdfFormat) -> None:
         try:
             bounded = _Bounded(content, self.path, syntax == ox.RdfFormat.RDF_XML)
-            for quad in ox.parse(bounded, format=syntax, base_iri=self.path.absolute().as_uri()):
+            for quad in ox.parse(cast(IO[bytes], bounded), format=syntax, base_iri=self.path.absolute().as_uri()):
                 bounded.since_a_statement = 0
                 self.add(quad)
             if bounded.is_cut:

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.typed import Dict
 
-from kgreckon.exact.compiling import compiled
+from kgreckon.compiling import compiled
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.proofs import RulePath
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgreckon.exact.ragged import compiled
+from kgreckon.compiling import compiled
 from kgreckon.models.reckoner.existence import FOLDS
 
 _RATE = 8.0  # the learning rate, times the number of trees

@@ -6,10 +6,13 @@ import logging
 import os
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numba
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _nothing() -> None:
@@ -25,7 +28,8 @@ def _keeps() -> bool:
         if folder is None:
             where = "it is compiled again by each process"
         else:
-            numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(folder)  # of processes that we begin, too
+            os.environ["NUMBA_CACHE_DIR"] = str(folder)  # for processes that we begin, too
+            numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
             where = f"it is kept in {folder}"
         logging.getLogger("kgreckon").warning(
             "compiled code cannot be kept beside the program or in the home folder, so %s; "
@@ -53,6 +57,6 @@ def _own_temporary_folder() -> Path | None:
 _CACHE = _keeps()
 
 
-def compiled(function: Any) -> Any:
+def compiled(function: _Function) -> _Function:
     """The function as machine code, compiled when it is first called; it runs without the interpreter's lock."""
-    return numba.njit(cache=_CACHE, nogil=True, boundscheck=False)(function)
+    return cast(_Function, numba.njit(cache=_CACHE, nogil=True, boundscheck=False)(function))

@@ -521,6 +521,22 @@ class TestUse:
         result = kgreckon(*command, "--help")
         assert result.code == 0 and result.err == "" and " ".join(["kgreckon", *command, "[OPTIONS]"]) in result.out
 
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows has another shell")
+    @pytest.mark.parametrize("arguments", ["stats world", "stats world --json", "--version", "--help"])
+    def test_a_closed_standard_output_is_one_line(self, arguments):
+        done = subprocess.run(f"exec {sys.executable} -m kgreckon {arguments} >&-", shell=True, capture_output=True)
+        assert (
+            done.returncode == 2 and done.stderr.count(b"\n") == 1 and done.stderr.startswith(b"error: standard output")
+        )
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows has another shell")
+    def test_no_file_takes_the_place_of_a_standard_stream_that_is_closed(self, tables, tmp_path):
+        """Notes would be written into a file that is opened as number 2."""
+        command = f"exec {sys.executable} -m kgreckon import facts.tsv facts.tsv --out graph 2>&- <&-"
+        done = subprocess.run(command, shell=True, cwd=tmp_path, stdout=subprocess.PIPE)
+        assert done.returncode == 0 and done.stdout.startswith(b"graph: ")
+        assert run_apart("check", tmp_path / "graph").code == 0
+
     def test_the_version(self, kgreckon):
         assert kgreckon("--version") == Result(0, f"kgreckon {__version__}\n", "")
 

@@ -1,6 +1,7 @@
 """Numbers, dates and typed literals."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from kgreckon.graph.literals import (
     UnknownDateError,
     fractional_year,
     is_calendar,
+    is_rounded,
     local_name,
     nearest_day,
     read_cell,
@@ -119,6 +121,13 @@ class TestDates:
     )
     def test_a_time_counts_and_so_does_its_zone(self, text, days):
         assert read_date(text) == pytest.approx(1969 + days / 365, abs=1e-12)
+
+    @pytest.mark.parametrize("zone", ["+99:99", "-14:01", "+15:00", "+09:60"])
+    @pytest.mark.parametrize("date", ["1969-03-01T12:00:00", "1969-03-01", "1969-03", "1969"])
+    def test_a_zone_that_there_is_nowhere_is_an_error(self, date, zone):
+        with pytest.raises(NotANumberError, match=re.escape(f"'{zone}' is not a time zone")):
+            read_date(date + zone)
+        assert read_date(f"{date}+14:00") <= read_date(date)
 
     @pytest.mark.parametrize(
         ("one", "other"),
@@ -238,6 +247,23 @@ class TestNumbers:
     def test_a_number_beyond_the_largest_is_too_large(self, text):
         with pytest.raises(NotANumberError, match="too large"):
             read_number(text)
+
+    @pytest.mark.parametrize("text", ["1e-400", "-0.1e-330", "0." + "0" * 400 + "1"])
+    def test_a_number_that_would_become_0_is_no_number(self, text):
+        with pytest.raises(NotANumberError, match="too close to 0"):
+            read_number(text)
+        assert read_number("0e-400") == read_number("0.000") == 0 and read_number("5e-324") > 0
+
+    @pytest.mark.parametrize("digits", [400, 5000, 100_000])
+    def test_digits_without_end_are_one_short_line(self, digits):
+        for read in (read_number, read_cell, read_date, read_decimal_date):
+            for text in ("9" * digits, "9" * digits + ".0101"):
+                with pytest.raises(NotANumberError) as caught:
+                    read(text)
+                assert len(str(caught.value)) < 150
+        assert read_number("0" * digits + "7") == 7
+        assert is_rounded("-" + "0" * digits + str(2**53 + 1), -(2.0**53))
+        assert not is_rounded("-" + "0" * digits + str(2**53), -(2.0**53))
 
     @pytest.mark.parametrize(
         "text",

@@ -20,6 +20,7 @@ class KnownNumbers:
     attributes: np.ndarray  # (rows,)
     numbers: np.ndarray  # (rows,)
     scores: np.ndarray  # (rows,): the numbers on the scale of their attribute
+    single: np.ndarray  # (rows,) bool: whether there is only one
     by_attribute: np.ndarray  # (rows,): rows sorted by attribute, then by entity
     starts: np.ndarray  # (attributes + 1,): where each attribute starts there
 
@@ -41,7 +42,7 @@ class KnownNumbers:
             rows = by_attribute[starts[attribute] : starts[attribute + 1]]
             scores[rows] = scale.score(numbers[rows])
         offsets = np.searchsorted(entities, np.arange(len(graph.entities) + 1))
-        return KnownNumbers(graph, scales, offsets, labels, numbers, scores, by_attribute, starts)
+        return KnownNumbers(graph, scales, offsets, labels, numbers, scores, counts == 1, by_attribute, starts)
 
     def holders(self, attribute: int) -> tuple[np.ndarray, np.ndarray]:  # (n,) rising, (n,)
         """The entities that have an attribute, and their numbers."""

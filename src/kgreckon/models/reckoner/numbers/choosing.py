@@ -25,10 +25,10 @@ from kgreckon.models.reckoner.numbers.estimating import (
     ridge_weights,
 )
 from kgreckon.models.reckoner.numbers.forests import Forest
-from kgreckon.models.reckoner.numbers.identities import find_identities
+from kgreckon.models.reckoner.numbers.identities import Form, find_identities
 from kgreckon.models.reckoner.numbers.intervals import ErrorShape, WidthModel
 from kgreckon.models.reckoner.numbers.scales import KINDS, Density, Kind, Scale
-from kgreckon.models.reckoner.numbers.sources import Messages, SharedNumbers, SourceLines, stated_messages
+from kgreckon.models.reckoner.numbers.sources import Messages, SharedNumbers, SourceLines
 
 _FEW = 10  # entities with a number, below which nothing but the median is sure
 _FOR_TREES = 60
@@ -37,9 +37,10 @@ _MANY = 400  # entities, below which there are fewer
 _WORTH = 0.02  # nats that another scale must gain to be taken instead of the quantile transform
 _SHARES = (1.0, 0.5)
 _BEYOND = 50.0  # scores that show that a scale does not fit
-_SURE = 2.0  # standard errors by which an estimator must beat the median
+_SURE = 3.0  # standard errors by which an estimator must beat the median
 _BETTER = 0.9  # of the error of what is learned, at most, of an identity
 _EXPERTS = 3
+_SIMPLER = 0.95  # what the gain of a line from two numbers counts beside one from a single number
 
 
 def learn_attribute(
@@ -174,12 +175,15 @@ def _with_best_estimator(
             candidate = replace(found, estimator=estimator, share=share)
             centers = candidate.centered(choice(estimator, guesses, linear, trees))
             own = np.abs(numbers - scale.number(centers))
-            gain = of_median - own
-            doubt = float(gain.std()) / np.sqrt(len(gain))
-            if gain.mean() > _SURE * doubt:
+            if _beyond_doubt(of_median - own):
                 error = float(np.abs(scores - centers).mean()) / spread[0] + float(own.mean()) / spread[1]
                 tried.append((error, candidate))
     return min(tried, key=lambda pair: pair[0])[1] if tried else found
+
+
+def _beyond_doubt(gains: np.ndarray) -> bool:
+    """Whether errors are smaller than others in the mean, and not by chance."""
+    return bool(gains.mean() > _SURE * gains.std() / np.sqrt(len(gains)))
 
 
 def _experts(
@@ -194,26 +198,35 @@ def _experts(
     seed: int,
 ) -> tuple[tuple[Expert, ...], np.ndarray]:
     """The identities that are better than what is learned where they speak; and for which entities one does."""
-    messages = stated_messages(known, cases, attribute, setting.keys, known.numbers)
-    scores = known.scales[attribute].score(numbers)
-    learned = np.abs(numbers - estimates), np.abs(scores - known.scales[attribute].score(estimates))
-    told_before = np.zeros(len(numbers), dtype=bool)
+    messages = setting.exact(known, cases, attribute)
+    ranks = known.scales[attribute]
+    scores = ranks.score(numbers)
+    learned = np.abs(numbers - estimates), np.abs(scores - ranks.score(estimates))
+    left = find_identities(messages, numbers, folds, setting.keys, seed)
+    told = np.zeros(len(numbers), dtype=bool)
     experts: list[Expert] = []
-    for identity in find_identities(messages, numbers, folds, setting.keys, seed):
-        said = identity.numbers(messages, folds)
-        rows = np.isfinite(said) & ~told_before
-        kind: Kind = "log" if identity.logarithmic else "identity"
-        if rows.sum() < _FEW - 2 or not Scale.fits(numbers, kind):
-            continue
-        own = np.abs(numbers - said)[rows], np.abs(scores[rows] - known.scales[attribute].score(said[rows]))
-        if not all(
-            float(one.mean()) < _BETTER * float(other[rows].mean()) for one, other in zip(own, learned, strict=True)
-        ):
-            continue
-        on = expert_scale(scale, kind)
-        errors = on.score(numbers[rows]) - on.score(said[rows])
-        experts.append(Expert(identity, kind, ErrorShape.of(errors)))
-        told_before |= np.isfinite(said)
-        if len(experts) == _EXPERTS:
+    while left and len(experts) < _EXPERTS:
+        best: tuple[float, Expert, np.ndarray] | None = None
+        for identity in left:
+            kind: Kind = "log" if identity.logarithmic else "identity"
+            said = identity.numbers(messages, folds)
+            rows = np.isfinite(said) & ~told
+            if rows.sum() < _FEW - 2 or not Scale.fits(numbers, kind):
+                continue
+            on = expert_scale(scale, kind)
+            expert = Expert(identity, kind, ErrorShape.of(on.score(numbers[rows]) - on.score(said[rows])))
+            own = np.abs(numbers - said)[rows], np.abs(scores[rows] - ranks.score(said[rows]))
+            if any(
+                float(one.mean()) >= _BETTER * float(other[rows].mean())
+                for one, other in zip(own, learned, strict=True)
+            ):
+                continue
+            gain = float((learned[1][rows] - own[1]).sum()) * (1.0 if identity.form is Form.ALONE else _SIMPLER)
+            if best is None or gain > best[0]:
+                best = gain, expert, rows
+        if best is None:
             break
-    return tuple(experts), told_before
+        experts.append(best[1])
+        told |= best[2]
+        left = [identity for identity in left if identity is not best[1].identity]
+    return tuple(experts), told

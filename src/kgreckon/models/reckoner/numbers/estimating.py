@@ -19,6 +19,9 @@ from kgreckon.models.reckoner.numbers.sources import Messages, SharedNumbers, So
 
 SHARED, POSITIONS, CATEGORIES = "shared", "positions", "categories"
 TREES, RIDGE, IDENTITIES, OTHERS = "trees", "ridge", "identities", "others"
+_RARE = 0.01  # the share at either end that a model rules out
+_BEYOND = 18.0  # halves of the range of the training values, beyond which a number is far from them
+_EXACT = 0.05  # of the spread: the width of an exact line's interval
 PARTS = (IDENTITIES, TREES, RIDGE, OTHERS, SHARED, POSITIONS, CATEGORIES)  # each can be left out
 
 
@@ -47,6 +50,11 @@ class Setting:
             nothing = np.zeros(0, dtype=np.int64)
             return Messages.of(nothing, nothing, np.zeros(0))
         return stated_messages(known, cases, attribute, self.keys)
+
+    def exact(self, known: KnownNumbers, cases: Cases, attribute: int) -> Messages:
+        """What is heard of other numbers as they are stated; nothing where an entity has several."""
+        said = np.where(known.single, known.numbers, np.nan)
+        return stated_messages(known, cases, attribute, self.keys, said)
 
     def heard(self, stated: Messages, cases: Cases, shared: SharedNumbers, whole_folds: bool) -> Messages:
         """All that is heard, with the numbers of those that share a neighbour."""
@@ -97,6 +105,11 @@ class Expert:
     identity: Identity
     kind: Kind  # of the scale on which its errors are
     shape: ErrorShape
+
+    @property
+    def exact(self) -> bool:
+        """Whether nine errors of ten are small beside the spread; what is not exact must be plausible to be used."""
+        return self.shape.multiple(0.95) - self.shape.multiple(0.05) < _EXACT
 
 
 @dataclass(frozen=True)
@@ -152,14 +165,26 @@ class LearnedAttribute:
             if self.width is not None:
                 widths = self.width.widths(seen.hints(centers, np.abs(linear - trees)))
         if self.experts:
-            raw = stated_messages(known, cases, attribute, setting.keys, known.numbers)
+            general, general_widths = centers.copy(), widths.copy()
+            raw = setting.exact(known, cases, attribute)
             for place, expert in reversed(list(enumerate(self.experts, 1))):
                 numbers = expert.identity.numbers(raw, folds)
                 told = np.isfinite(numbers)
+                if not expert.exact:
+                    told &= self.plausible(scale, numbers, general, general_widths)
                 own = expert_scale(scale, expert.kind)
                 makers[told], widths[told] = place, 1.0
                 centers[told] = own.score(numbers[told])
         return Estimates(makers, centers, widths)
+
+    def plausible(self, scale: Scale, numbers: np.ndarray, centers: np.ndarray, widths: np.ndarray) -> np.ndarray:
+        """Which of some numbers are near the training values, or likely: what a line is made of may be a mistake."""
+        with np.errstate(invalid="ignore"):
+            multiples = (scale.score(numbers) - centers) / widths
+            likely = (multiples >= self.shape.multiple(_RARE)) & (multiples <= self.shape.multiple(1 - _RARE))
+            low, high = float(scale.numbers[0]), float(scale.numbers[-1])
+            reach = _BEYOND * (high / 2 - low / 2)
+            return likely | ((numbers >= low - reach) & (numbers <= high + reach))
 
     def centered(self, said: np.ndarray) -> np.ndarray:
         """The estimate between the median and what a model says, within what is sensible."""

@@ -17,9 +17,11 @@ from kgreckon.models.reckoner.numbers.sources import Messages, SourceKeys
 
 _LEAST = 8  # entities on which a line must be seen
 _SOURCES = 24  # of those that speak to most entities, tried alone
+_MOST = 16  # lines that are given
 _IN_PAIRS = 10  # and tried in pairs
 _DRAWS = 40  # lines through two points that are tried
 _FIRST_DRAWS, _FEW = 15, 200  # of so many points, to see whether there may be a line at all
+_SIMPLE = 0.02  # of the spread that two sources must miss less than one
 _FITS = 0.25  # of the spread, at most, that an identity misses
 _SIMPLER = 0.98  # a simpler line stands unless another errs less than this share of it
 
@@ -123,10 +125,12 @@ def find_identities(
             lines.append(_robust_line(x[rows], y[rows], rng))
             slopes, offsets = (np.array(column) for column in zip(*lines, strict=True))
             identity = Identity(form, first, second, logarithmic, slopes, offsets)
+            if not np.abs(slopes).min() > 0:
+                continue
             share = _missed(y[rows], x[rows], slopes[folds[rows]], offsets[folds[rows]])
             if share < _FITS:
-                found.append((share + 1e-3 * (form is not Form.ALONE) + 1e-4 * logarithmic, identity))
-    return [identity for _, identity in sorted(found, key=lambda pair: pair[0])[:8]]
+                found.append((share + _SIMPLE * (form is not Form.ALONE) + _SIMPLE / 10 * logarithmic, identity))
+    return [identity for _, identity in sorted(found, key=lambda pair: pair[0])[:_MOST]]
 
 
 def _candidates(messages: Messages, count: int, keys: SourceKeys) -> Iterator[tuple[Form, int, int, np.ndarray]]:
@@ -150,8 +154,11 @@ def _candidates(messages: Messages, count: int, keys: SourceKeys) -> Iterator[tu
 
 def _missed(y: np.ndarray, x: np.ndarray, slope: np.ndarray | float, offset: np.ndarray | float) -> float:
     """The error of a line beside that of the median, both as medians."""
-    spread = float(np.median(np.abs(y - np.median(y))))
-    return float(np.median(np.abs(y - slope * x - offset))) / max(spread, 1e-300)
+    spread, left = np.abs(y - np.median(y)), np.abs(y - slope * x - offset)
+    of_spread = float(np.median(spread))
+    if of_spread == 0:  # most numbers are the same
+        return float(left.mean()) / max(float(spread.mean()), 1e-300)
+    return float(np.median(left)) / of_spread
 
 
 def _robust_line(x: np.ndarray, y: np.ndarray, rng: np.random.Generator, draws: int = _DRAWS) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from kgreckon.answers.estimates import formula_text, influence_text, number_text, prediction_json, texts_of
+from kgreckon.answers.estimates import formula_text, influence_text, interval_texts, number_text, prediction_json
 from kgreckon.graph import GraphBuilder
 from kgreckon.models.interface import Influence, Prediction
 from kgreckon.models.reckoner.attributes import AttributeModels, fit_attributes
@@ -232,6 +232,16 @@ class TestEstimates:
         again = AttributeModels.from_tensors(models.as_tensors(), graph, graph)
         assert len(again) == len(graph.attributes)
 
+    def test_of_very_many_some_are_learned_from(self, graph, models, monkeypatch):
+        monkeypatch.setattr("kgreckon.models.reckoner.numbers.choosing._ENOUGH", 70)
+        fewer = fit_attributes(graph, folds_of(graph))
+        rain = graph.vocabulary.attribute_id("rain")
+        lacking = ids_of(graph, *(f"p{index}" for index in range(120, 150)))
+        wanted = np.array([40.0 * (index % 12) for index in range(120, 150)])
+        assert np.abs(fewer[rain].quantile(lacking, 0.5) - wanted).mean() < 20
+        assert len(fewer[rain].learned.lines.counts) and fewer[rain].learned.lines.counts.max() <= 70
+        assert models[rain].learned.lines.counts.max() > 70
+
     def test_a_graph_without_numbers_or_without_links_will_do(self):
         alone = GraphBuilder()
         alone.add_fact("a", "knows", "b")
@@ -340,12 +350,11 @@ class TestWords:
             (12.0, 0.0, "", "12"),
         ],
     )
-    def test_numbers_have_the_digits_that_the_step_justifies(self, graph, number, step, unit, text):
-        assert number_text(number, step, unit, graph.vocabulary) == text
+    def test_numbers_have_the_digits_that_the_step_justifies(self, number, step, unit, text):
+        assert number_text(number, step, unit) == text
 
-    def test_an_interval_narrower_than_a_number_keeps_it_apart(self, graph):
-        found = Prediction((), "daltons", 0.5, 22.27803, 22.2779, 22.2782, 0.9)
-        estimate, low, high = texts_of(found, graph.vocabulary)
+    def test_an_interval_narrower_than_a_number_keeps_it_apart(self):
+        estimate, low, high = interval_texts(22.27803, 22.2779, 22.2782, "daltons")
         assert float(low) < float(estimate) < float(high)
 
     def test_influences_are_sentences(self, graph, models):

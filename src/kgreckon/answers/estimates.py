@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from kgreckon.graph.literals import is_calendar, nearest_day
+from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.graph.naming import GraphVocabulary
 from kgreckon.models.interface import Formula, FormulaSource, Influence, Prediction
 from kgreckon.query import Number
@@ -17,13 +17,13 @@ _DAYS = 1.0  # years that an interval is wide, up to which days are shown
 _LONGEST = 1e15  # from here on numbers are written with an exponent
 
 
-def number_text(number: float, step: float, unit: str, names: GraphVocabulary) -> str:
+def number_text(number: float, step: float, unit: str) -> str:
     """A number to the nearest step's digit: `53,000`, `1.25 million`, `1984-06-02`; a year where a step is a month."""
     if not math.isfinite(number):
         return str(number)
     if is_calendar(unit):
         if 10 * step <= _DAYS:
-            return names.write_number(Number(nearest_day(number), unit))
+            return write_date(nearest_day(number))
         return str(math.floor(number))
     digits = -math.floor(math.log10(step)) if step > 0 else 12
     if number:
@@ -46,13 +46,12 @@ def _trimmed(number: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def texts_of(found: Prediction, names: GraphVocabulary) -> tuple[str, str, str]:
-    """Estimate, low and high, each to a tenth of the distance between them."""
-    below, above = found.estimate - found.low, found.high - found.estimate
-    steps = [max(min(below, above), max(below, above) / 100), max(below, above / 100), max(above, below / 100)]
-    numbers = (found.estimate, found.low, found.high)
-    low_high = [number_text(number, step / 10, found.unit, names) for number, step in zip(numbers, steps, strict=True)]
-    return low_high[0], low_high[1], low_high[2]
+def interval_texts(middle: float, low: float, high: float, unit: str) -> tuple[str, str, str]:
+    """A number within an interval, and its ends, each to a tenth of the distance between them."""
+    below, above = middle - low, high - middle
+    steps = (max(min(below, above), max(below, above) / 100), max(below, above / 100), max(above, below / 100))
+    texts = [number_text(number, step / 10, unit) for number, step in zip((middle, low, high), steps, strict=True)]
+    return texts[0], texts[1], texts[2]
 
 
 def influence_text(influence: Influence, found: Prediction, names: GraphVocabulary) -> str:
@@ -60,7 +59,7 @@ def influence_text(influence: Influence, found: Prediction, names: GraphVocabula
     size = abs(influence.effect)
     step = 10.0 ** (math.floor(math.log10(size)) - 1) if size else 1.0
     unit = "years" if is_calendar(found.unit) else found.unit
-    amount = number_text(size, step, "", names)
+    amount = number_text(size, step, "")
     direction = "more" if influence.effect > 0 else "less"
     if is_calendar(found.unit):
         direction = f"{'year' if amount == '1' else 'years'} {'later' if influence.effect > 0 else 'earlier'}"
@@ -115,7 +114,8 @@ def prediction_json(found: Prediction, attribute: int, names: GraphVocabulary) -
     """A prediction as plain data, with names and sentences."""
     data = asdict(found)
     data["stated"] = list(found.stated)
-    data["text"] = dict(zip(("estimate", "low", "high"), texts_of(found, names), strict=True))
+    texts = interval_texts(found.estimate, found.low, found.high, found.unit)
+    data["text"] = dict(zip(("estimate", "low", "high"), texts, strict=True))
     data["formula"] = None if found.formula is None else formula_text(found.formula, attribute, names)
     data["reasons"] = [
         {

@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from kgreckon.answers import Answers, Estimate
-from kgreckon.cli.console import exactly, measured, print_table
+from kgreckon.answers.estimates import interval_texts
+from kgreckon.cli.console import exactly, print_table
 from kgreckon.models.interface import ScoreMeaning
 
 
@@ -50,10 +51,10 @@ def _print_ranked(answers: Answers, out: Console) -> None:
 
 
 def _print_estimate(estimate: Estimate, out: Console) -> None:
-    low, middle, high = (measured(number, estimate.unit) for number in (estimate.low, estimate.value, estimate.high))
+    middle, low, high = interval_texts(estimate.value, estimate.low, estimate.high, estimate.unit)
     if estimate.expected <= 1:
         sure = "" if estimate.expected >= 1 else f", if there is one (probability {estimate.expected:.2g})"
-        interval = f"between {low} and {high} with a probability of {estimate.coverage:.0%}"
+        interval = f"{low} to {high} with a probability of {estimate.coverage:.0%}"
         out.print(f"one that is not observed{sure}: about {middle} {estimate.unit}, {interval}", soft_wrap=True)
     else:
         spread = f"half of them below {middle} {estimate.unit}, {estimate.coverage:.0%} between {low} and {high}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from rich import progress as bars
 from rich.console import Console
 
-from kgreckon.answers.estimates import formula_text, influence_text, texts_of
+from kgreckon.answers.estimates import formula_text, influence_text, interval_texts
 from kgreckon.cli.bars import Bars
 from kgreckon.cli.benchmark_tables import BuildBar
 from kgreckon.cli.console import notes, print_table
@@ -166,7 +166,7 @@ def print_prediction(prediction: Prediction, entity: int, attribute: int, names:
     out.print(f"{names.attribute_label(attribute)} of {names.entity_label(entity)}, {prediction.unit}")
     for number in prediction.stated:
         out.print(f"stated: {names.write_number(Number(number, prediction.unit))}{unit}")
-    estimate, low, high = texts_of(prediction, names)
+    estimate, low, high = interval_texts(prediction.estimate, prediction.low, prediction.high, prediction.unit)
     interval = f"{low} to {high}{unit} with a probability of {prediction.coverage:.0%}"
     out.print(f"predicted from everything else: about {estimate}, {interval}")
     if not prediction.stated:

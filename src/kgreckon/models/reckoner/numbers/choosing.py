@@ -31,6 +31,7 @@ from kgreckon.models.reckoner.numbers.scales import KINDS, Density, Kind, Scale
 from kgreckon.models.reckoner.numbers.sources import Messages, SharedNumbers, SourceLines
 
 _FEW = 10  # entities with a number, below which nothing but the median is sure
+_ENOUGH = 20_000  # entities that are learned from, at most: more would be slower and hardly better
 _FOR_TREES = 60
 _NUMBER_OF_TREES = 100
 _MANY = 400  # entities, below which there are fewer
@@ -48,9 +49,12 @@ def learn_attribute(
 ) -> LearnedAttribute:
     """What is learned of one attribute; its cost grows with the facts of the entities that have it."""
     entities, numbers = known.holders(attribute)
-    count = len(numbers)
     scale = known.scales[attribute]
     nothing = _nothing(numbers, scale, setting)
+    if len(numbers) > _ENOUGH:
+        some = np.sort(np.random.default_rng(seed).choice(len(numbers), _ENOUGH, replace=False))
+        entities, numbers = entities[some], numbers[some]
+    count = len(numbers)
     if count < _FEW or len(np.unique(numbers)) < 2:
         return nothing
     folds = fold_of[entities]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kgreckon.version import __version__
 
 if TYPE_CHECKING:
-    from kgreckon.answers import Answer, Answerer, Answers
+    from kgreckon.answers import Answer, Answerer, Answers, SparqlAnswers
     from kgreckon.api import build, learn, load
     from kgreckon.benchmark import Benchmark
     from kgreckon.errors import UserError
@@ -33,6 +33,7 @@ _PLACES = {
     "EvaluationResult": "kgreckon.evaluation",
     "KnowledgeGraph": "kgreckon.graph",
     "Run": "kgreckon.runs",
+    "SparqlAnswers": "kgreckon.answers",
     "UserError": "kgreckon.errors",
     "build": "kgreckon.api",
     "evaluate": "kgreckon.runs.evaluate",
@@ -53,6 +54,7 @@ __all__ = [
     "EvaluationResult",
     "KnowledgeGraph",
     "Run",
+    "SparqlAnswers",
     "UserError",
     "__version__",
     "build",

@@ -18,6 +18,10 @@ class UserError(Exception):
     """Something the user gave that cannot be used; the message names the bad thing and the remedy."""
 
 
+class BeyondAlgebraError(UserError):
+    """A SPARQL query that the algebra cannot say: an engine may answer it from what is stated; nothing is inferred."""
+
+
 def visible(text: str) -> str:
     """Text whose control characters, which might command a terminal, are shown by their codes."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)

@@ -3,6 +3,7 @@
 from kgreckon.answers.answer_table import Answer, Answers, Estimate
 from kgreckon.answers.answerer import COVERAGE, Answerer, Only, Ranking, name_of
 from kgreckon.answers.reason import Reason, Statement
+from kgreckon.answers.sparql_answers import SparqlAnswers
 
 __all__ = [
     "COVERAGE",
@@ -13,6 +14,7 @@ __all__ = [
     "Only",
     "Ranking",
     "Reason",
+    "SparqlAnswers",
     "Statement",
     "name_of",
 ]

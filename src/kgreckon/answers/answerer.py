@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,9 @@ import numpy as np
 
 from kgreckon.answers.answer_table import Answer, Answers, Estimate
 from kgreckon.answers.reason import Reason, reason_of
-from kgreckon.errors import UserError
+from kgreckon.answers.sparql_answers import SparqlAnswers, unknown_names
+from kgreckon.engine.oxigraph import QueryLimits, TripleStore
+from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph, open_graph
 from kgreckon.models.exact_model import ExactModel
@@ -34,6 +36,7 @@ from kgreckon.query import (
 from kgreckon.query.english import number_words
 from kgreckon.query.notations import answers_wanted, read_query
 from kgreckon.query.paper import write
+from kgreckon.query.sparql import check_question
 
 COVERAGE = 0.9  # of an estimate's interval
 _LEAST_EXPECTED = 0.01  # numbers that are not observed, below which there is no estimate of them
@@ -117,7 +120,11 @@ class Answerer:
         if only is not None and only not in set(Only):
             raise UserError(f"only cannot be {only!r}: choose {' or '.join(Only)}")
         only = None if only is None else Only(only)
-        asked, own_limit = self._read(query)
+        try:
+            asked, own_limit = self._read(query)
+        except BeyondAlgebraError as error:
+            error.add_note("Answerer.sparql answers all of SPARQL 1.1 from what is stated")
+            raise
         return self.best(self.rank(asked, only=only), answers_wanted(limit, own_limit), only, explain=explain)
 
     def rank(self, query: Query, pause: Pause | None = None, only: Only | None = None) -> Ranking:
@@ -170,6 +177,33 @@ class Answerer:
             answers=answers,
             estimate=self._estimate(ranking) if of_numbers and only is not Only.OBSERVED else None,
         )
+
+    # ------------------------------------------------------------------------------------------------ all of SPARQL
+
+    @cached_property
+    def triples(self) -> TripleStore:
+        """The graph in an engine for SPARQL, which loads it when it is first asked."""
+        return TripleStore.of(self.graph)
+
+    def sparql(
+        self,
+        text: str,
+        limit: int | None = None,
+        limits: QueryLimits | None = None,
+        pause: Pause | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        patience: float | None = None,
+    ) -> SparqlAnswers:
+        """What the graph states, for any query of SPARQL 1.1: nothing is inferred.
+
+        At most `limit` rows come back. The other arguments are those of `TripleStore.query`.
+        """
+        check_question(text)
+        limits = limits or QueryLimits()
+        limits = replace(limits, rows=min((each for each in (limit, limits.rows) if each is not None), default=None))
+        found = self.triples.query(text, limits, pause, progress, patience)
+        nothing = not found.rows and not found.truth
+        return SparqlAnswers(text, found, self.graph, unknown_names(text, self.graph) if nothing else ())
 
     # ------------------------------------------------------------------------------------------------------ reasons
 

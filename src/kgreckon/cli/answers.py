@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgreckon.cli.app import AsJson, ComparisonsOption, MovedBenchmark, app, print_json
-from kgreckon.errors import UserError
+from kgreckon.errors import BeyondAlgebraError, UserError
 
 if TYPE_CHECKING:
     from kgreckon.answers import Answerer
@@ -76,11 +76,34 @@ def ask(
         answerer = Answerer.open(graph, benchmark, "cpu")
     else:
         answerer = _exact_answerer(graph, benchmark, comparisons)
-    found = answerer.ask(query, limit, None if only is None else only.value, explain=why)
+    try:
+        found = answerer.ask(query, limit, None if only is None else only.value, explain=why)
+    except BeyondAlgebraError as error:
+        if only is OnlyOption.INFERRED or why or comparisons is not ComparisonsOption.COMPUTED:
+            options = "--only inferred, --explain and --comparisons need a query that can be answered with inference"
+            raise UserError(f"{options}: {error}") from None
+        _ask_sparql(answerer, query, limit, as_json)
+        return
     if as_json:
         print_json(found.as_json())
     else:
         print_found(found, console())
+
+
+def _ask_sparql(answerer: Answerer, query: str, limit: int | None, as_json: bool) -> None:
+    """Answer any SPARQL query from what the graph states: as many rows as it says itself, 20, or all triples."""
+    from kgreckon.cli.console import console
+    from kgreckon.cli.sparql_tables import LoadingBar, print_sparql
+    from kgreckon.query.notations import answers_wanted
+    from kgreckon.query.sparql import gives_triples, own_limit
+
+    most = limit if gives_triples(query) else answers_wanted(limit, own_limit(query))
+    with LoadingBar() as bar:
+        found = answerer.sparql(query, most, progress=bar)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        print_sparql(found, console())
 
 
 def _exact_answerer(place: str, benchmark: Path | None, comparisons: ComparisonsOption) -> Answerer:

@@ -36,6 +36,8 @@ _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d(?:\.\d*)?))?", re.ASCII)
 _MONTH = re.compile(f"{_SIGNED_YEAR}{_MONTH_OF}(?P<zone>{_ZONE})", re.ASCII)
 _YEAR = re.compile(f"{_SIGNED_YEAR}(?P<zone>{_ZONE})", re.ASCII)
 _DAY = 24 * 60 * 60
+# What a date and time ends with if it can be said in a narrower datatype.
+_ENDINGS = {"gYear": "-01-01T00:00:00", "gYearMonth": "-01T00:00:00", "date": "T00:00:00", "dateTime": ""}
 _TYPED = re.compile(r'"(.*)"\^\^<([^<>]*)>', re.DOTALL)
 
 
@@ -186,6 +188,26 @@ def write_date(value: float) -> str:
         if text is not None and _DATE.fullmatch(text) and read_date(text) == value:  # years have nine digits at most
             return text
     return plain_number(value)
+
+
+def calendar_type(unit: str, values: list[float]) -> str:
+    """The datatype of XML Schema that dates in a unit are written in: the narrowest in which all can be said."""
+    kinds = {"gYear": ("gYear", "date"), "gYearMonth": ("gYearMonth", "date"), "date": ("date",)}.get(unit, ())
+    texts = [_to_the_second(value) for value in values] if kinds else []
+    return next((kind for kind in kinds if all(text.endswith(_ENDINGS[kind]) for text in texts)), "dateTime")
+
+
+def write_calendar(value: float, kind: str) -> str:
+    """A fractional year as a literal of a datatype of XML Schema, to the second, in Greenwich."""
+    return _to_the_second(value).removesuffix(_ENDINGS[kind]) + "Z" * (kind == "dateTime")
+
+
+def _to_the_second(value: float) -> str:
+    """The date and time that lie nearest."""
+    year = math.floor(value)
+    text = _written(year, round((value - year) * _days_in_year(year) * _DAY)) or _written(year + 1, 0)
+    assert text is not None, "a year has a first day"
+    return text if "T" in text else f"{text}T00:00:00"
 
 
 def _written(year: int, second: int) -> str | None:

@@ -15,9 +15,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from kgreckon.engine.oxigraph import LoadingError
 from kgreckon.errors import UserError
 from kgreckon.query import Pause
-from kgreckon.query.sparql import is_ask
+from kgreckon.query.sparql import gives_triples, is_ask
 from kgreckon.server.clients import share_of
 from kgreckon.server.counters import MEDIA_TYPE
 from kgreckon.server.gate import BusyError, ClientGoneError, Gate, TimeLimitError
@@ -25,15 +26,16 @@ from kgreckon.server.headers import CROSS_ORIGIN, SECURITY, AddedHeaders, HostCh
 from kgreckon.server.monitor import Monitor, Monitored
 from kgreckon.server.negotiation import preferred
 from kgreckon.server.page import INDEX, page_files
-from kgreckon.server.protocol import ask, read_query, select
+from kgreckon.server.protocol import answer, read_query
 from kgreckon.server.requests import HttpError, read_request
 from kgreckon.server.routes import ApiRoute, Speed, api_routes, description
 from kgreckon.server.schemas import Error
 from kgreckon.server.service import Service
 from kgreckon.server.service_description import FORMS, service_description
-from kgreckon.server.sparql_results import FORMATS, TRUTHS
+from kgreckon.server.sparql_results import FORMATS, TRIPLES, TRUTHS
 
 _RETRY = {"Retry-After": "1"}
+_RETRY_LATER = {"Retry-After": "5"}
 _CLIENT_GONE = 499  # for the log alone, as nginx writes it: nobody reads the answer
 
 
@@ -72,6 +74,7 @@ def application(
     inner = Starlette(
         routes=routes,
         exception_handlers={
+            LoadingError: lambda request, error: _failure(503, str(error), _RETRY_LATER),
             UserError: lambda request, error: _failure(400, str(error)),
             HttpError: lambda request, error: _failure(error.status, error.message, error.headers),
             HTTPException: lambda request, error: _http_failure(request, error),
@@ -179,12 +182,12 @@ class _Endpoints:
             described = partial(service_description, self.service.graph, form)
             return await self.wait(request, lambda pause: _written(described(), form), quick=True)
         text = await read_query(request, self.service.limits)
-        form = _form(request, FORMATS)
+        forms = TRIPLES if gives_triples(text) else TRUTHS if is_ask(text) else FORMATS
+        form = _form(request, forms)
 
         def answered(pause: Pause) -> Response:
-            if is_ask(text):
-                return _written(TRUTHS[form](ask(self.service, text, pause)), form)
-            return _written(FORMATS[form](select(self.service, text, pause)), form)
+            reply = answer(self.service, text, pause)
+            return _written(forms[form](reply.result), form, reply.headers)
 
         return await self.wait(request, answered)
 
@@ -197,6 +200,7 @@ def _form(request: Request, offers: Mapping[str, Any]) -> str:
     return form
 
 
-def _written(content: str, form: str) -> Response:
+def _written(content: str, form: str, headers: Mapping[str, str] | None = None) -> Response:
     charset = "; charset=utf-8" if form.startswith("text/") else ""
-    return Response(content.encode(), headers={"Vary": "Accept", "Content-Type": f"{form}{charset}"})
+    said = {"Vary": "Accept", "Content-Type": f"{form}{charset}"}
+    return Response(content.encode(), headers=said | dict(headers or {}))

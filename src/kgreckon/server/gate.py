@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+from kgreckon.engine.oxigraph import LoadingError
 from kgreckon.errors import UserError
 from kgreckon.query import Pause
 from kgreckon.server.limits import Limits
@@ -224,5 +225,7 @@ def _run(work: Callable[[Pause], Result], pause: Pause) -> Result:
     pause()  # the wait alone may have taken too long
     try:
         return work(pause)
+    except LoadingError:
+        raise
     except UserError as error:
         raise UserError(str(error)) from None  # the message may take a while to make: not on the event loop

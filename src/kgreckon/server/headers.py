@@ -26,7 +26,7 @@ CROSS_ORIGIN = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET, POST",
     "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type",
-    "Access-Control-Expose-Headers": "Retry-After",
+    "Access-Control-Expose-Headers": "Kgreckon-Complete, Kgreckon-Inferred, Retry-After",
 }
 
 WITHOUT_TOKEN = ("/", "/health")  # and the files of the page: they say nothing of the graph

@@ -23,6 +23,9 @@ class Limits:
     names: int = 100  # of one search
     sparql_answers: int = 10_000
     sparql_default: int = 100  # rows for a SELECT without a LIMIT, unless the graph proves more
+    sparql_triples: int = 20_000_000  # of a graph that is kept in Oxigraph too, for queries outside of the subset
+    sparql_characters: int = 16_000_000  # of the result of such a query
+    sparql_bytes: int = 1 << 30  # of memory that it may take
     heads: int = 64  # of a reckoner's predicted facts, fewer than in evaluations: docs/results.md shows what it costs
     seconds: float = 10.0  # from the request to its answer
     at_once: int = 2  # requests that are computed at the same time; one client has all of these workers but one

@@ -21,7 +21,7 @@ from kgreckon.server.limits import Limits
 from kgreckon.server.schemas import COMPONENT, REFERENCE
 from kgreckon.server.service import Service
 from kgreckon.server.service_description import FORMS
-from kgreckon.server.sparql_results import FORMATS
+from kgreckon.server.sparql_results import FORMATS, TRIPLES
 from kgreckon.version import __version__
 
 Request = TypeVar("Request", bound=schemas.Schema)
@@ -163,7 +163,7 @@ def _sparql() -> dict[str, Any]:
     bodies = {"application/sparql-query": query, "application/x-www-form-urlencoded": form}
     by_post = _operation("The SPARQL 1.1 protocol, by body.", {}, (400, 406, 408, 413, 415, 503))
     by_post["requestBody"] = _body(bodies)
-    for each, forms in ((by_get, (*FORMATS, *FORMS)), (by_post, FORMATS)):
+    for each, forms in ((by_get, (*FORMATS, *TRIPLES, *FORMS)), (by_post, (*FORMATS, *TRIPLES))):
         contents = {kind: {"schema": {} if "json" in kind else {"type": "string"}} for kind in forms}
         each["responses"]["200"]["content"] = contents
     return {"get": by_get, "post": by_post}

@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from kgreckon.answers import COVERAGE, Answerer, Only
+from kgreckon.engine.oxigraph import QueryLimits
+from kgreckon.engine.rdf_terms import SparqlResult
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import Adjacency, KnowledgeGraph
@@ -97,6 +99,19 @@ class Service:
         for query in queries:
             self._check_size(query)
         return queries
+
+    def stated(self, text: str, pause: Pause) -> SparqlResult:
+        """What the graph states, for any SPARQL query; nothing is inferred."""
+        self._check_text(text)
+        limits, triples = self.limits, self.answerer.triples
+        if triples.count > limits.sparql_triples:
+            most = f"{limits.sparql_triples:,}"
+            raise UserError(
+                f"this query is outside of the subset of SPARQL with inference; here such queries are answered on "
+                f"graphs of at most {most} triples, and this one has {triples.count:,}"
+            )
+        bounds = QueryLimits(limits.sparql_answers, limits.sparql_characters, limits.sparql_bytes)
+        return self.answerer.sparql(text, limits=bounds, pause=pause, patience=limits.seconds / 2).result
 
     def _check_text(self, text: str) -> None:
         most = self.limits.query_characters

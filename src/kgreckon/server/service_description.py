@@ -7,8 +7,9 @@ from kgreckon.graph import KnowledgeGraph
 # By media type, in our own order of preference, with rdflib's names.
 FORMS = {"text/turtle": "turtle", "application/rdf+xml": "xml", "application/ld+json": "json-ld"}
 _TOLD = (
-    "A subset of SPARQL 1.1: SELECT of one variable, and ASK, over patterns that are trees. "
-    "A SELECT may also name ?score and ?observed: how likely an answer is, and whether the graph proves it."
+    "SPARQL 1.1 queries over what the graph states. A SELECT of one variable over a pattern that is a tree is answered "
+    "with what a model infers, too, and may name ?score and ?observed: how likely an answer is, and whether the graph "
+    "proves it. The header Kgreckon-Inferred says whether anything may be inferred."
 )
 _RESULTS = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV")
 

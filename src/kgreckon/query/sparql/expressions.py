@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kgreckon.errors import UserError
+from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.query.algebra import Comparison, Order
 from kgreckon.query.sparql.elements import Linear, Literal, NumberCondition, Variable
 
@@ -47,7 +47,7 @@ class Expressions:
     def condition(self, node: Any) -> NumberCondition:
         """The comparison that a relational expression states."""
         if node.op not in ("=", "!=", "<", ">", "<=", ">="):
-            raise UserError(f"{node.op} is not supported: use VALUES, UNION or FILTER NOT EXISTS")
+            raise BeyondAlgebraError(f"{node.op} is not supported: use VALUES, UNION or FILTER NOT EXISTS")
         return _checked(NumberCondition(Order(node.op), self.linear(node.expr), self.linear(node.other), 0.0))
 
     def within(self, node: Any) -> NumberCondition | None:
@@ -92,7 +92,7 @@ class Expressions:
         if name == "UnaryMinus":
             return _negated(self.linear(node.expr))
         if name is not None and name not in ("literal", "pname"):
-            raise UserError(f"{construct(node)} is not supported in a comparison: compare linear expressions")
+            raise BeyondAlgebraError(f"{construct(node)} is not supported in a comparison: compare linear expressions")
         leaf = self.term(node)
         if not isinstance(leaf, Variable | Literal):
             raise UserError(f"<{leaf.text}> is not a number: only numbers are compared")
@@ -119,11 +119,13 @@ def comparison_for(condition: NumberCondition, variable: Variable) -> tuple[Comp
     if x.leaf != variable:
         x, y, order = y, x, _TURNED.get(order, order)
     if x.factor == 0:
-        raise UserError(f"{variable} does not matter in a comparison that multiplies it by 0")
+        raise BeyondAlgebraError(f"{variable} does not matter in a comparison that multiplies it by 0")
     if x.factor < 0:
         order = _TURNED.get(order, order)
     if condition.tolerance and (x.offset or (y.offset and x.factor != 1)):
-        raise UserError(f"an equality within a share can be asked for {y.leaf}, not for {variable}: turn it around")
+        raise BeyondAlgebraError(
+            f"an equality within a share can be asked for {y.leaf}, not for {variable}: turn it around"
+        )
     factor, offset = (y.factor, y.offset) if (x.factor, x.offset) == (1, 0) else (
         y.factor / x.factor, (y.offset - x.offset) / x.factor)  # fmt: skip
     if not (math.isfinite(factor) and math.isfinite(offset)):
@@ -134,9 +136,9 @@ def comparison_for(condition: NumberCondition, variable: Variable) -> tuple[Comp
 def _checked(condition: NumberCondition) -> NumberCondition:
     left, right = condition.left.leaf, condition.right.leaf
     if not isinstance(left, Variable) and not isinstance(right, Variable):
-        raise UserError("a comparison without a variable is not supported")
+        raise BeyondAlgebraError("a comparison without a variable is not supported")
     if left == right:
-        raise UserError(f"{left} is compared with itself: that is not supported")
+        raise BeyondAlgebraError(f"{left} is compared with itself: that is not supported")
     numbers = (condition.left.factor, condition.left.offset, condition.right.factor, condition.right.offset)
     if not all(map(math.isfinite, numbers)) or not 0 <= condition.tolerance < math.inf:
         raise UserError("a comparison holds a number that is too large or not a number")
@@ -146,7 +148,9 @@ def _checked(condition: NumberCondition) -> NumberCondition:
 def _constant(linear: Linear) -> float:
     """The number that an expression without a variable denotes."""
     if isinstance(linear.leaf, Variable):
-        raise UserError(f"an expression may hold one variable, to the first power: {linear.leaf} is one too many")
+        raise BeyondAlgebraError(
+            f"an expression may hold one variable, to the first power: {linear.leaf} is one too many"
+        )
     try:
         return linear.factor * float(linear.leaf.text) + linear.offset
     except ValueError:
@@ -156,7 +160,7 @@ def _constant(linear: Linear) -> float:
 def _sum(one: Linear, other: Linear, sign: float) -> Linear:
     if isinstance(other.leaf, Variable):
         if isinstance(one.leaf, Variable):
-            raise UserError(f"an expression of two variables ({one.leaf}, {other.leaf}) is not supported")
+            raise BeyondAlgebraError(f"an expression of two variables ({one.leaf}, {other.leaf}) is not supported")
         return Linear(sign * other.factor, other.leaf, sign * other.offset + _constant(one))
     return Linear(one.factor, one.leaf, one.offset + sign * _constant(other))
 

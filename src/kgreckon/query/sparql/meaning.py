@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from kgreckon.errors import UserError
+from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.query.algebra import (
     And,
     Compare,
@@ -42,7 +42,7 @@ from kgreckon.query.sparql.elements import (
     Variable,
     variables_of,
 )
-from kgreckon.query.sparql.names import name_of
+from kgreckon.query.sparql.names import LABEL, name_of
 from kgreckon.query.vocabulary import Vocabulary
 
 
@@ -122,6 +122,8 @@ class Meaning:
         try:
             attribute = self.vocabulary.attribute_id(name)
         except UserError as no_attribute:
+            if relation is None and name == LABEL:
+                raise BeyondAlgebraError("rdfs:label is not supported: name things by their labels") from None
             if relation is None:
                 raise UserError(f"{no_relation}; {no_attribute}") from None
         if relation is not None and attribute is not None:  # a name counts before a label that looks like it
@@ -195,7 +197,9 @@ class Meaning:
             case Alternative(parts):
                 ends = {self.end_sorts(part, subject, object) for part in parts}
                 if len(ends) > 1:
-                    raise UserError("the alternatives of a path must lead to entities or to numbers, not to both")
+                    raise BeyondAlgebraError(
+                        "the alternatives of a path must lead to entities or to numbers, not to both"
+                    )
                 return ends.pop()
         assert_never(path)
 

@@ -6,6 +6,14 @@ import re
 from urllib.parse import unquote
 
 NAMESPACE = "urn:kgreckon:"
+# Prefixes that a query need not declare.
+PREFIXES = {
+    "": NAMESPACE,
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+LABEL = f"{PREFIXES['rdfs']}label"  # what leads to the readable name of anything
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*(?:#[\w.~:/?@!$&'()*+,;=-]*)?")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~-]")

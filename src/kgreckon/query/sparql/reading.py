@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import assert_never
 
-from kgreckon.errors import UserError
+from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.query.algebra import And, Compare, Comparison, Not, Or, Order, Query, sort_of
 from kgreckon.query.s_expressions import MAX_DEPTH
 from kgreckon.query.shapes import check_size
@@ -36,7 +36,8 @@ from kgreckon.query.sparql.elements import (
 )
 from kgreckon.query.sparql.expressions import comparison_for
 from kgreckon.query.sparql.meaning import Meaning, Part, join
-from kgreckon.query.sparql.syntax import MAX_TOKENS, read, read_ask
+from kgreckon.query.sparql.syntax import read, read_ask
+from kgreckon.query.sparql.text import MAX_TOKENS
 from kgreckon.query.vocabulary import Vocabulary
 
 
@@ -115,7 +116,7 @@ def _first_variable(group: Group) -> Variable:
         for variable in variables_of(element):
             if all(variable in each.variables for each in groups):
                 return variable
-    raise UserError("in ASK a condition or a block needs a variable that all its groups have")
+    raise BeyondAlgebraError("in ASK a condition or a block needs a variable that all its groups have")
 
 
 def _too_deep() -> UserError:
@@ -143,14 +144,16 @@ class _Tree:
         """The variables that tie an element to the others: of a block, only those that occur outside of it."""
         element = self.group.elements[place]
         if isinstance(element, Triple) and isinstance(element.path, Variable):
-            raise UserError(f"a variable as predicate ({element.path}) is not supported")
+            raise BeyondAlgebraError(f"a variable as predicate ({element.path}) is not supported")
         variables = variables_of(element)
         if not isinstance(element, Block):
             return variables
         shared = tuple(variable for variable in variables if variable == self.root or self.occurs[variable] > 1)
         if len(shared) > 1:
             names = " and ".join(map(str, shared))
-            raise UserError(f"{element.kind.value} shares {names} with its surroundings: it may share one variable")
+            raise BeyondAlgebraError(
+                f"{element.kind.value} shares {names} with its surroundings: it may share one variable"
+            )
         if element.kind is BlockKind.MINUS and shared:
             before = [earlier for earlier in self.group.elements[:place] if _binds(earlier)]
             if not any(shared[0] in variables_of(earlier) for earlier in before):
@@ -163,13 +166,15 @@ class _Tree:
         for place, element in enumerate(self.group.elements):
             if place not in self.seen:
                 shown = " and ".join(str(variable) for variable in variables_of(element)) or "a pattern of constants"
-                raise UserError(f"unconnected patterns are not supported: {shown} is not connected with {self.root}")
+                raise BeyondAlgebraError(
+                    f"unconnected patterns are not supported: {shown} is not connected with {self.root}"
+                )
         return part
 
     def visit(self, variable: Variable, via: int | None, of_numbers: bool | None, answers: bool, free: bool) -> Part:
         """What is said of a variable, other than by the element that led to it."""
         if variable in self.visited:
-            raise UserError(f"a cyclic pattern is not supported: there are two ways to {variable}")
+            raise BeyondAlgebraError(f"a cyclic pattern is not supported: there are two ways to {variable}")
         self.visited.add(variable)
         self.depth += 1
         if self.depth > 2 * MAX_DEPTH:
@@ -181,7 +186,7 @@ class _Tree:
             if place == via:
                 continue
             if place in self.seen:
-                raise UserError(f"a cyclic pattern is not supported: there are two ways to {variable}")
+                raise BeyondAlgebraError(f"a cyclic pattern is not supported: there are two ways to {variable}")
             self.seen.add(place)
             element = self.group.elements[place]
             if of_numbers is False and isinstance(element, NumberCondition):
@@ -272,7 +277,7 @@ class _Tree:
     def triple(self, triple: Triple, place: int, variable: Variable) -> Part:
         """What a triple says of the variable at one of its ends."""
         if triple.subject == triple.object:
-            raise UserError(f"a cyclic pattern is not supported: {variable} stands at both ends of a triple")
+            raise BeyondAlgebraError(f"a cyclic pattern is not supported: {variable} stands at both ends of a triple")
         meaning, path = self.meaning, triple.path
         assert not isinstance(path, Variable), "variables as predicates are refused before"
         subject, object = meaning.sort(triple.subject), meaning.sort(triple.object)

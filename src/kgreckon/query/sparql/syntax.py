@@ -9,7 +9,7 @@ from importlib.util import find_spec, module_from_spec
 from threading import Lock
 from typing import Any
 
-from kgreckon.errors import UserError
+from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.query.algebra import Order
 from kgreckon.query.sparql.elements import (
     Alternative,
@@ -32,48 +32,28 @@ from kgreckon.query.sparql.elements import (
     Variable,
 )
 from kgreckon.query.sparql.expressions import Expressions, conjuncts, construct, named, unwrapped
-from kgreckon.query.sparql.names import NAMESPACE
+from kgreckon.query.sparql.names import PREFIXES
+from kgreckon.query.sparql.text import MAX_TOKENS, check_question
 
-MAX_LENGTH = 20_000
 MAX_TRIPLES = 200
-MAX_NESTING = 32
-MAX_TOKENS = 3_000  # rdflib reads about two thousand in a second
 
 # Variables that may be selected though no pattern binds them: what is known of each answer.
 ABOUT_ANSWERS = ("score", "observed")
 
-_XSD = "http://www.w3.org/2001/XMLSchema#"
-_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_XSD, _RDF = PREFIXES["xsd"], PREFIXES["rdf"]
 _WORDS = ("string", "boolean", "anyURI", "langString")
-# What may hold brackets that are none: strings, IRIs and comments. An escaped quote in a name begins no string, and one
-# that is never closed hides nothing.
-_OPAQUE = re.compile(
-    r"""\\.|\"{3}(?:[^"\\]|\\.|"(?!""))*\"{3}|'{3}(?:[^'\\]|\\.|'(?!''))*'{3}"""
-    r"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|<[^<>"{}|^`\\\s]*>|#[^\n]*""",
-    re.DOTALL,
-)
-_ESCAPED = re.compile(r"\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}")
-_TOKEN = re.compile(r"[?$:%\w-]+|\S")
-_HUGE = re.compile(r"\d{309}")
 _PARSER = Lock()  # pyparsing finds out how to call an action when it first does, which is not made for several threads
 _UNSUPPORTED = {
     "OptionalGraphPattern": "OPTIONAL",
     "GraphGraphPattern": "GRAPH",
-    "ServiceGraphPattern": "SERVICE",
     "Bind": "BIND",
 }
 _CLAUSES = {
-    "datasetClause": "FROM",
     "groupby": "GROUP BY",
     "having": "HAVING",
     "orderby": "ORDER BY",
     "valuesClause": "VALUES after the pattern",
 }
-
-
-_PROLOGUE = r"\s*(?:(?:#[^\n]*\n|PREFIX\s+[^\s:]*:\s*<[^>]*>|BASE\s*<[^>]*>)\s*)*"
-_UPDATE = re.compile(_PROLOGUE + r"(INSERT|DELETE|LOAD|CLEAR|CREATE|DROP|COPY|MOVE|ADD|WITH)\b", re.IGNORECASE)
-_ASK = re.compile(_PROLOGUE + r"ASK\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -86,16 +66,11 @@ class Select:
     columns: tuple[str, ...]
 
 
-def is_ask(text: str) -> bool:
-    """Whether a text begins as an ASK does."""
-    return _ASK.match(text) is not None
-
-
 def read(text: str, tokens: int = MAX_TOKENS) -> Select:
     """The SELECT that `text` writes, of at most so many words and signs."""
     reader, query = _query(text, tokens)
     if not named(query, "SelectQuery"):
-        raise UserError(f"{query.name.removesuffix('Query').upper()} is not supported: write a SELECT")
+        raise BeyondAlgebraError(f"{query.name.removesuffix('Query').upper()} is not supported: write a SELECT")
     return reader.select(query)
 
 
@@ -109,50 +84,14 @@ def read_ask(text: str, tokens: int = MAX_TOKENS) -> Group:
 
 def _query(text: str, tokens: int) -> tuple[_Reader, Any]:
     """A query as rdflib's tree, and what reads it with its prefixes."""
-    if len(text) > MAX_LENGTH:
-        raise UserError(f"a SPARQL query may have at most {MAX_LENGTH:,} characters, not {len(text):,}")
-    text = _unescaped(text)
-    _check_size(text, tokens)
-    if update := _UPDATE.match(text):
-        raise UserError(f"{update[1].upper()} is not supported: a question changes nothing, write a SELECT")
+    text = check_question(text, tokens)
     prologue, query = _tree(text)
-    prefixes = {"": NAMESPACE, "xsd": _XSD, "rdf": _RDF}
+    prefixes = dict(PREFIXES)
     for declaration in prologue:
         if named(declaration, "Base"):
-            raise UserError("BASE is not supported: write the IRIs in full or use PREFIX")
+            raise BeyondAlgebraError("BASE is not supported: write the IRIs in full or use PREFIX")
         prefixes[declaration.prefix or ""] = str(declaration.iri)
     return _Reader(prefixes), query
-
-
-def _unescaped(text: str) -> str:
-    """The text without escapes of characters, which may stand for quotes and brackets."""
-
-    def character(escaped: re.Match[str]) -> str:
-        number = int(escaped[0][2:], 16)
-        if number > 0x10FFFF or 0xD800 <= number < 0xE000:
-            raise UserError(f"{escaped[0]} is not a character")
-        return chr(number)
-
-    found = _ESCAPED.sub(character, text)
-    if _ESCAPED.search(found):
-        raise UserError("an escape of a character may not be made of escapes")
-    return found
-
-
-def _check_size(text: str, tokens: int) -> None:
-    """Refuse what the parser would take long to read, or could not read at all."""
-    depth, bare = 0, _OPAQUE.sub(" _ ", text)
-    if sum(1 for _ in _TOKEN.finditer(bare)) > tokens:
-        raise UserError(f"a SPARQL query may have at most {tokens:,} words and signs")
-    if _HUGE.search(bare):
-        raise UserError("a number has too many digits")
-    for character in bare:
-        if character in "([{":
-            depth += 1
-            if depth > MAX_NESTING:
-                raise UserError(f"brackets may be nested at most {MAX_NESTING} deep")
-        elif character in ")]}":
-            depth = max(0, depth - 1)
 
 
 def _tree(text: str) -> Any:
@@ -165,11 +104,13 @@ def _tree(text: str) -> Any:
     except ParseBaseException as error:
         near = text[max(0, error.loc - 20) : error.loc + 20]
         where = f"line {error.lineno}, at or after column {error.column} (near {near!r})"
-        raise UserError(f"SPARQL, {where}: syntax error") from None
+        raise BeyondAlgebraError(f"SPARQL, {where}: syntax error") from None
     except RecursionError:
-        raise UserError("the SPARQL query is nested too deeply or has too many triple patterns in one group") from None
+        raise BeyondAlgebraError(
+            "the SPARQL query is nested too deeply or has too many triple patterns in one group"
+        ) from None
     except Exception as error:  # a foreign parser on any text: what it cannot read is the text's mistake
-        raise UserError(f"the SPARQL query cannot be read: {error}") from None
+        raise BeyondAlgebraError(f"the SPARQL query cannot be read: {error}") from None
 
 
 @cache
@@ -203,7 +144,7 @@ class _Reader:
     def ask(self, node: Any) -> Group:
         self.check_clauses(node)
         if node.limitoffset:
-            raise UserError("LIMIT and OFFSET are not supported in ASK")
+            raise BeyondAlgebraError("LIMIT and OFFSET are not supported in ASK")
         return self.group(node.where)
 
     @staticmethod
@@ -211,30 +152,32 @@ class _Reader:
         """Refuse what a query may have beside its pattern."""
         for clause, name in _CLAUSES.items():
             if getattr(node, clause):
-                raise UserError(f"{name} is not supported")
+                raise BeyondAlgebraError(f"{name} is not supported")
 
     def select(self, node: Any) -> Select:
         self.check_clauses(node)
         projection = node.projection
         if not projection or projection == "*":
-            raise UserError("SELECT * is not supported: name one variable")
+            raise BeyondAlgebraError("SELECT * is not supported: name one variable")
         if any(not named(each, "vars") or each.expr for each in projection):
-            raise UserError("an expression (… AS ?x) after SELECT is not supported: name one variable")
+            raise BeyondAlgebraError("an expression (… AS ?x) after SELECT is not supported: name one variable")
         columns = tuple(str(each.var) for each in projection)
         group = self.group(node.where)
         limit = None
         if node.limitoffset:
             if node.limitoffset.offset is not None:
-                raise UserError("OFFSET is not supported")
+                raise BeyondAlgebraError("OFFSET is not supported")
             limit = int(str(node.limitoffset.limit))
         return Select(self.asked(columns, group), group, limit, columns)
 
     def asked(self, columns: tuple[str, ...], group: Group) -> Variable:
         """The one variable of the pattern that is selected, beside what is said of each answer."""
         own = [name for name in columns if name not in ABOUT_ANSWERS or Variable(name) in group.variables]
-        if len(own) > 1 or len(set(columns)) < len(columns):
+        if len(set(columns)) < len(columns):
+            raise UserError("SELECT takes each variable once")
+        if len(own) > 1:
             beside = " and ".join(f"?{name}" for name in ABOUT_ANSWERS)
-            raise UserError(f"SELECT takes one variable, not {len(columns)}; beside it only {beside}")
+            raise BeyondAlgebraError(f"SELECT takes one variable, not {len(columns)}; beside it only {beside}")
         return Variable(own[0] if own else columns[0])
 
     def group(self, node: Any) -> Group:
@@ -242,9 +185,9 @@ class _Reader:
         if named(node, "SubSelect"):
             inner = self.select(node)
             if len(inner.columns) > 1:
-                raise UserError(f"a SELECT inside a pattern takes one variable, not {len(inner.columns)}")
+                raise BeyondAlgebraError(f"a SELECT inside a pattern takes one variable, not {len(inner.columns)}")
             if inner.limit is not None:
-                raise UserError("LIMIT inside a pattern is not supported")
+                raise BeyondAlgebraError("LIMIT inside a pattern is not supported")
             return Group((Block(BlockKind.JOIN, (inner.group,), frozenset([inner.variable])),))
         elements: list[Element] = []
         for part in node.part or ():
@@ -265,7 +208,7 @@ class _Reader:
                 return [block if everything is None else everything]
             case "InlineData":
                 return [self.values(node)]
-        raise UserError(f"{_UNSUPPORTED.get(node.name, node.name)} is not supported")
+        raise BeyondAlgebraError(f"{_UNSUPPORTED.get(node.name, node.name)} is not supported")
 
     def flat_triples(self, terms: list[Any]) -> list[Element]:
         self.triples += len(terms) // 3
@@ -274,7 +217,7 @@ class _Reader:
         triples: list[Element] = []
         for subject, predicate, object in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
             if str(predicate) in (f"{_RDF}first", f"{_RDF}rest"):
-                raise UserError("a collection (…) is not supported")
+                raise BeyondAlgebraError("a collection (…) is not supported")
             path = self.path(predicate)
             triples.append(Triple(self.term(subject), path, self.term(object)))
         return triples
@@ -291,12 +234,12 @@ class _Reader:
                 return Alternative(parts) if node.name == "PathAlternative" else Sequence(parts)
             case "PathElt":
                 if node.mod:
-                    raise UserError(f"the path operator {node.mod} is not supported: use ^, / and |")
+                    raise BeyondAlgebraError(f"the path operator {node.mod} is not supported: use ^, / and |")
                 return self.path(node.part)
             case "PathEltOrInverse":
                 return Inverse(self.inner_path(node.part))
             case "PathNegatedPropertySet":
-                raise UserError("the path operator ! is not supported: use ^, / and |")
+                raise BeyondAlgebraError("the path operator ! is not supported: use ^, / and |")
         term = self.term(node)
         assert isinstance(term, Iri), "the grammar puts nothing else into a path"
         return PathStep(term.text)
@@ -308,12 +251,12 @@ class _Reader:
 
     def values(self, node: Any) -> ValuesClause:
         if len(node.var) != 1:
-            raise UserError("VALUES is supported for one variable at a time")
+            raise BeyondAlgebraError("VALUES is supported for one variable at a time")
         flat = [term for value in node.value or () for term in _flattened(value)]
         if not flat:
-            raise UserError("VALUES without a value is not supported")
+            raise BeyondAlgebraError("VALUES without a value is not supported")
         if any(str(term) == "UNDEF" and not hasattr(term, "n3") for term in flat):
-            raise UserError("UNDEF is not supported")
+            raise BeyondAlgebraError("UNDEF is not supported")
         return ValuesClause(_variable(node.var[0]), tuple(self.term(term) for term in flat))
 
     def filter(self, node: Any) -> list[Element]:
@@ -335,7 +278,7 @@ class _Reader:
         if mark is not None:
             return [mark]
         remedy = ": use UNION" if name == "ConditionalOrExpression" else ""
-        raise UserError(f"{construct(node) if name else node} is not supported in FILTER{remedy}")
+        raise BeyondAlgebraError(f"{construct(node) if name else node} is not supported in FILTER{remedy}")
 
     def negated(self, node: Any) -> Element:
         """What `!` before an expression asks for."""
@@ -349,7 +292,7 @@ class _Reader:
         mark = self.mark(node)
         if mark is not None:
             return replace(mark, number=not mark.number)
-        raise UserError("! is not supported in FILTER: turn the comparison around or use FILTER NOT EXISTS")
+        raise BeyondAlgebraError("! is not supported in FILTER: turn the comparison around or use FILTER NOT EXISTS")
 
     def mark(self, node: Any) -> Mark | None:
         """The sort that isNumeric, isLiteral or isIRI gives a variable."""
@@ -368,7 +311,7 @@ class _Reader:
         if not _is_iri(other):
             return None
         if node.op not in ("=", "!=") or not _is_variable(one):
-            raise UserError("an entity can be compared with a variable, by = or !=, and with nothing else")
+            raise BeyondAlgebraError("an entity can be compared with a variable, by = or !=, and with nothing else")
         entity = self.term(other)
         assert isinstance(entity, Iri), "an IRI is read as one"
         return Same(_variable(one), entity, node.op == "=")
@@ -393,9 +336,9 @@ class _Reader:
             return Iri(str(node))
         if isinstance(node, RdfLiteral):
             if node.datatype is not None and str(node.datatype) == f"{_XSD}boolean":
-                raise UserError("true and false are not supported")
+                raise BeyondAlgebraError("true and false are not supported")
             return Literal(str(node), node.datatype is not None)
-        raise UserError(f"{construct(node)} is not supported here")
+        raise BeyondAlgebraError(f"{construct(node)} is not supported here")
 
 
 def _flattened(value: Any) -> list[Any]:

@@ -1,0 +1,72 @@
+"""Results of SPARQL as tables, and a bar while triples are loaded."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from rich import progress
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kgreckon.answers import SparqlAnswers
+from kgreckon.cli.bars import Bars
+from kgreckon.cli.console import notes
+from kgreckon.engine.rdf_terms import XSD, Term
+from kgreckon.engine.serializing import serialized
+
+_SHORT = 0.3  # seconds that nobody needs a bar for
+_RIGHT = tuple(f"{XSD}{kind}" for kind in ("double", "float", "decimal", "integer"))
+
+
+def print_sparql(found: SparqlAnswers, out: Console) -> None:
+    """A table, a truth value, or triples in Turtle, with a line that says that they are stated."""
+    if found.result.form == "triples":
+        sys.stdout.write(serialized(found.result, "text/turtle"))
+        _print_notes(found, notes())
+        return
+    if found.result.form == "table" and len(found):
+        out.print(_table(found))
+    elif found.truth is not None:
+        out.print(Text(found.summary()), style="bold")
+    _print_notes(found, out)
+
+
+def _print_notes(found: SparqlAnswers, out: Console) -> None:
+    summary = "as stated" if found.truth is not None else f"{found.summary()} of what is stated"
+    out.print(Text(f"{summary}; nothing is inferred"), style="dim", soft_wrap=True)
+    if not found.complete:
+        out.print(Text("there are more: --limit shows them"), style="dim", soft_wrap=True)
+    for line in found.unknown:
+        out.print(Text(line), style="yellow", soft_wrap=True)
+
+
+def _table(found: SparqlAnswers) -> Table:
+    table = Table(header_style="bold")
+    for place, name in enumerate(found.variables):
+        numbers = any(_is_number(row[place]) for row in found)
+        table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
+    for row in found.cells():
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _is_number(term: Term | None) -> bool:
+    return term is not None and term.datatype in _RIGHT
+
+
+class LoadingBar(Bars):
+    """A bar on stderr for triples that are loaded, if that takes a while."""
+
+    def __init__(self) -> None:
+        columns = progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn()
+        super().__init__(progress.TextColumn("{task.description}"), *columns)
+        self._start = time.monotonic()
+
+    def __call__(self, given: int, count: int) -> None:
+        """The bar moves."""
+        if self._bars.tasks:
+            self._bars.update(self._bars.tasks[0].id, completed=given)
+        elif time.monotonic() > self._start + _SHORT:
+            self._add("loading triples for SPARQL", count, given)

@@ -52,18 +52,21 @@ class SparqlAnswers:
     def __iter__(self) -> Iterator[Row]:
         return iter(self.result.rows)
 
-    def cells(self) -> list[list[str]]:
-        """The rows as people read them: labels of names, numbers without their datatypes."""
-        return [[self._cell(each) for each in row] for row in self]
+    def cells(self, with_names: bool = False) -> list[list[str]]:
+        """The rows as people read them: labels of names, perhaps with the name, and numbers without their datatypes."""
+        return [[self._cell(each, with_names) for each in row] for row in self]
 
-    def _cell(self, term_: Term | None) -> str:
+    def _cell(self, term_: Term | None, with_names: bool) -> str:
         if term_ is None:
             return ""
         if not term_.is_iri:
             return f"_:{term_.text}" if term_.blank else _written(term_)
         name = name_of(term_.text)
         symbols = next((each for each in _symbols(self.graph) if each.has(name)), None)
-        return term(name) if symbols is None else symbols.label(symbols.find(name))
+        if symbols is None:
+            return term(name)
+        label = symbols.label(symbols.find(name))
+        return f"{label} ({name})" if with_names and label != name else label
 
     def as_json(self) -> dict[str, Any]:
         """The W3C's JSON of results, with `inferred` and `complete` beside it; triples as lists of terms."""

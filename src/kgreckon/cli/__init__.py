@@ -7,7 +7,8 @@ import sys
 from contextlib import suppress
 from io import TextIOWrapper
 
-from kgreckon.cli import answers, benchmarks, checks, graphs, learning, runs  # noqa: F401  # their commands, in the order of the help
+# Their commands, in the order of the help.
+from kgreckon.cli import agent_commands, answers, benchmarks, checks, graphs, learning, runs  # noqa: F401
 from kgreckon.cli.app import app
 from kgreckon.errors import UserError, visible
 
@@ -21,6 +22,8 @@ _EXTRAS = {
     "sklearn": "learn",
     "starlette": "server",
     "uvicorn": "server",
+    "mcp": "agents",
+    "mcp_types": "agents",
     "matplotlib": "report",
 }
 

@@ -77,7 +77,7 @@ def answer(service: Service, text: str, pause: Pause) -> SparqlReply:
         else:
             asked = service.read_sparql(text)
     except BeyondAlgebraError:
-        return SparqlReply(service.stated(text, pause), inferred=False)
+        return SparqlReply(service.stated(text, pause).result, inferred=False)
     if is_ask(text):
         return SparqlReply(SparqlResult("truth", truth=_proves(service, proved, pause)), inferred=False)
     return _select(service, asked, pause)

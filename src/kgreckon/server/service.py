@@ -8,16 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from kgreckon.answers import COVERAGE, Answerer, Only
+from kgreckon.answers import COVERAGE, Answerer, Only, SparqlAnswers
 from kgreckon.engine.oxigraph import QueryLimits
-from kgreckon.engine.rdf_terms import SparqlResult
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import Adjacency, KnowledgeGraph
 from kgreckon.query import SEVEN, Number, NumberSort, Pause, Query, blocks, sentence, sort_of
 from kgreckon.query.english import comparison_label
-from kgreckon.query.notations import answers_wanted, is_sparql
-from kgreckon.query.paper import parse as parse_paper
+from kgreckon.query.notations import answers_wanted, is_sparql, read_query
 from kgreckon.query.paper import write as write_paper
 from kgreckon.query.shapes import check_size
 from kgreckon.query.sparql import SparqlQuery, parse_ask
@@ -81,9 +79,9 @@ class Service:
             select = self.read_sparql(query)
             return select.query, select.limit
         self._check_text(query)
-        read = parse_paper(query, self.names)
+        read, limit = read_query(query, self.names)
         self._check_size(read)
-        return read, None
+        return read, limit
 
     def read_sparql(self, text: str) -> SparqlQuery:
         """The SELECT that a text writes."""
@@ -100,18 +98,18 @@ class Service:
             self._check_size(query)
         return queries
 
-    def stated(self, text: str, pause: Pause) -> SparqlResult:
-        """What the graph states, for any SPARQL query; nothing is inferred."""
+    def stated(self, text: str, pause: Pause, rows: int | None = None) -> SparqlAnswers:
+        """What the graph states, for any SPARQL query, in at most so many rows; nothing is inferred."""
         self._check_text(text)
         limits, triples = self.limits, self.answerer.triples
         if triples.count > limits.sparql_triples:
-            most = f"{limits.sparql_triples:,}"
             raise UserError(
                 f"this query is outside of the subset of SPARQL with inference; here such queries are answered on "
-                f"graphs of at most {most} triples, and this one has {triples.count:,}"
+                f"graphs of at most {limits.sparql_triples:,} triples, and this one has {triples.count:,}"
             )
-        bounds = QueryLimits(limits.sparql_answers, limits.sparql_characters, limits.sparql_bytes)
-        return self.answerer.sparql(text, limits=bounds, pause=pause, patience=limits.seconds / 2).result
+        most = limits.sparql_answers if rows is None else min(rows, limits.sparql_answers)
+        bounds = QueryLimits(most, limits.sparql_characters, limits.sparql_bytes)
+        return self.answerer.sparql(text, limits=bounds, pause=pause, patience=limits.seconds / 2)
 
     def _check_text(self, text: str) -> None:
         most = self.limits.query_characters

@@ -56,24 +56,24 @@ def serve(
     """
     limits = limits or Limits()
     monitor = Monitor(access_log, Proxies.of(proxies))
-    listening = _listen(host, port)
+    listening = listen(host, port)
     with listening:
         service = open_service(place, limits, benchmark)
         gate = Gate(limits, max(1, (os.cpu_count() or 1) // limits.at_once))
         allowed = {*_LOOPBACK, *hosts} if _is_loopback(host) else set(hosts) or None
         app = application(service, gate, allowed, cross_origin, token, monitor)
         server = uvicorn.Server(config(app, limits, monitor))
-        address = _address(listening)
+        address = address_of(listening)
         started(address)
         if open_page:
             webbrowser.open(address)
         # Uvicorn ends in order, then passes the signal on.
-        with _in_background(service), _terminated_like_interrupted(), suppress(KeyboardInterrupt):
+        with _in_background(service), terminated_like_interrupted(), suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
 
 
 @contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
+def terminated_like_interrupted() -> Iterator[None]:
     """SIGTERM is a KeyboardInterrupt too, where signals can be handled at all."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -124,7 +124,8 @@ def config(app: object, limits: Limits, monitor: Monitor | None = None) -> uvico
     )
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=1024)
@@ -147,6 +148,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _address(listening: socket.socket) -> str:
+def address_of(listening: socket.socket) -> str:
+    """The address that a socket listens at, as a URL."""
     host, port = listening.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"

@@ -33,10 +33,13 @@ def name_of(iri: str) -> str:
 
 
 def term(name: str) -> str:
-    """The name as SPARQL writes it: `:Japan`, or `<…>` where the prefix does not reach."""
+    """The name as SPARQL writes it: `:Japan`, `rdfs:label`, or `<…>` where no prefix reaches."""
     full = iri(name)
-    local = full.removeprefix(NAMESPACE)
-    return f":{local}" if local != full and _LOCAL.fullmatch(local) else f"<{full}>"
+    for prefix, namespace in PREFIXES.items():
+        local = full.removeprefix(namespace)
+        if local != full and _LOCAL.fullmatch(local):
+            return f"{prefix}:{local}"
+    return f"<{full}>"
 
 
 def _encoded(character: str) -> str:

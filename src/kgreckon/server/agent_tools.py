@@ -1,0 +1,287 @@
+"""The tools for agents, without a protocol: search names, describe, ask, explain, predict."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field
+
+from kgreckon.answers import COVERAGE, Answer, Reason
+from kgreckon.errors import BeyondAlgebraError
+from kgreckon.graph.literals import is_calendar, nearest_day, write_date
+from kgreckon.models.interface import ScoreMeaning
+from kgreckon.query import Number, NumberSort, Pause, Query, sort_of
+from kgreckon.query.english import number_words
+from kgreckon.query.notations import answers_wanted
+from kgreckon.query.sparql import gives_triples, own_limit
+from kgreckon.server import schemas
+from kgreckon.server.agent_schemas import (
+    Bounded,
+    Description,
+    Found,
+    FoundAnswer,
+    FoundNames,
+    KnownValue,
+    Name,
+    StatedFact,
+    Status,
+    Why,
+)
+from kgreckon.server.service import Service
+
+MOST_CHARACTERS = 20_000  # of one reply, about 5,000 tokens
+_LONGEST = 300  # characters of one line
+_REASONS = 8  # lines of one answer
+_ANSWERS = 50
+_EVEN = 0.5  # above it an answer is called likely
+_LEAST = 0.1  # the least probability of an answer that is worth saying
+_LARGE = 1e15  # beyond it not every digit of a float is one
+_Reply = TypeVar("_Reply", bound=Bounded)
+
+Text = Annotated[str, Field(max_length=4_000)]
+Limit = Annotated[int, Field(ge=1, le=_ANSWERS, description="How many, at most.")]
+
+
+class AgentTools:
+    """What an agent can do with a service; every reply says how each thing is known, and has a bounded size."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.calibrated = service.model.calibration is ScoreMeaning.PROBABILITY
+        self.certain = service.model.calibration is ScoreMeaning.CERTAIN
+
+    def search(
+        self,
+        text: Annotated[Text, Field(description="The beginning of a name, or a part of it; may be empty.")],
+        kind: Annotated[Literal["entity", "relation", "attribute"], Field(description="What it is the name of.")] = (
+            "entity"
+        ),
+        limit: Limit = 10,
+        *,
+        pause: Pause,
+    ) -> FoundNames:
+        """Find the names of entities, relations or attributes, the most connected first."""
+        request = schemas.NamesRequest.model_construct(kind=kind, text=text, limit=2 * limit)
+        matching = self.service.search(request, pause).names
+        once = {each.name: each for each in matching}  # a relation is found in both directions
+        found = [
+            Name(
+                name=each.name,
+                label=_cut(each.label),
+                kind=kind,
+                detail=_cut(each.detail),
+            )
+            for each in list(once.values())[:limit]
+        ]
+        return _bounded(FoundNames(names=found), "names")
+
+    def describe(
+        self,
+        name: Annotated[Text, Field(description="An entity, by name or by label.")],
+        *,
+        pause: Pause,
+    ) -> Description:
+        """Show the facts and numbers of one entity, and the numbers that are likely where none is stated."""
+        details = self.service.entity(schemas.EntityRequest.model_construct(name=name), pause)
+        facts = [self._fact(details, each) for each in details.facts]
+        values = [
+            KnownValue(attribute=each.attribute, value=each.text, unit=each.unit, status=Status.PROVED)
+            for each in details.values
+        ]
+        values += [
+            KnownValue(
+                attribute=each.attribute,
+                value=_figure(each.estimate, each.unit),
+                unit=each.unit,
+                status=_of_chance(each.chance),
+                low=_figure(each.low, each.unit),
+                high=_figure(each.high, each.unit),
+                probability=_rounded(each.chance),
+            )
+            for each in details.predicted
+        ]
+        reply = Description(name=details.name, label=_cut(details.label), facts=facts, values=values)
+        return _bounded(reply, "facts", "values")
+
+    def ask(
+        self,
+        query: Annotated[Text, Field(description="The question, in SPARQL or in the paper's notation.")],
+        limit: Limit = 10,
+        explain: Annotated[bool, Field(description="Whether to give the reasons of each answer.")] = True,
+        *,
+        pause: Pause,
+    ) -> Found:
+        """Answer a question: what the graph proves first, then what is likely."""
+        try:
+            asked, own = self.service.read(query)
+        except BeyondAlgebraError:
+            return self._stated(query, limit, pause)
+        answerer, wanted = self.service.answerer, min(limit, answers_wanted(None, own) if own is not None else limit)
+        ranking = answerer.rank(asked, pause)
+        found = answerer.best(ranking, wanted, None, explain, wanted, pause)
+        answers = [self._answer(each) for each in found if each.observed or self._worth_saying(each.score)]
+        estimate = found.estimate
+        reply = Found(
+            question=_cut(found.words),
+            status=answers[0].status if answers else Status.UNKNOWN,
+            inferred=not self.certain,
+            proved=found.observed,
+            answers=answers,
+            estimate=None
+            if estimate is None
+            else f"about {_figure(estimate.value, estimate.unit)} {estimate.unit}, between "
+            f"{_figure(estimate.low, estimate.unit)} and {_figure(estimate.high, estimate.unit)} "
+            f"with a probability of {estimate.coverage:.0%}",
+            more=found.observed > len(answers),
+        )
+        return _bounded(reply, "answers")
+
+    def _stated(self, query: str, limit: int, pause: Pause) -> Found:
+        """Any query of SPARQL, answered from what is stated."""
+        most = limit if gives_triples(query) else min(limit, own_limit(query) or limit)
+        found = self.service.stated(query, pause, most)
+        rows = [[_cut(cell) for cell in row] for row in found.cells(with_names=True)]
+        count = int(bool(found.truth)) if found.truth is not None else len(rows)
+        notes = ["Answered from what is stated; nothing is inferred.", *map(_cut, found.unknown)]
+        if found.truth is False:
+            notes.append("It is not stated, which does not mean that it is false.")
+        reply = Found(
+            question=_cut(query),
+            status=Status.PROVED if count else Status.UNKNOWN,
+            inferred=False,
+            proved=count,
+            variables=list(found.variables),
+            rows=rows,
+            more=not found.complete,
+            notes=notes,
+        )
+        return _bounded(reply, "rows")
+
+    def explain(
+        self,
+        query: Annotated[Text, Field(description="The question, as for `ask`; not SPARQL that is only stated.")],
+        answer: Annotated[Text, Field(description="An entity by name or label, or a number, perhaps with its unit.")],
+        *,
+        pause: Pause,
+    ) -> Why:
+        """Give the reasons why something is an answer, or how little speaks for it."""
+        asked = self.service.read(query)[0]
+        answerer = self.service.answerer
+        place = answerer.id_of(asked, answer)
+        ranking = answerer.rank(asked, pause)
+        proved = place in set(ranking.proved.tolist())
+        score = float(ranking.candidates.scores[ranking.candidates.ids == place].max(initial=0.0))
+        reason = answerer.explain_id(asked, place, pause)
+        status = Status.PROVED if proved else self._likely(score)
+        probability, ranked = self._chance(status, score)
+        return Why(
+            answer=_cut(self._label(asked, place)),
+            status=status,
+            probability=probability,
+            score=ranked,
+            reasons=_lines(reason),
+        )
+
+    def predict(
+        self,
+        entity: Annotated[Text, Field(description="An entity, by name or by label.")],
+        attribute: Annotated[Text, Field(description="A numerical attribute.")],
+        *,
+        pause: Pause,
+    ) -> KnownValue:
+        """Give the number that an attribute has on an entity: stated, or predicted with a 90 % interval."""
+        names, graph = self.service.names, self.service.graph
+        place, number = names.entity_id(entity), names.attribute_id(attribute)
+        name, unit = names.attribute_name(number), names.attribute_unit(number)
+        rows = graph.values_of.row(place, number).tolist()
+        if rows:
+            texts = [names.write_number(Number(*graph.values.number_at(row))) for row in rows]
+            return KnownValue(attribute=name, value=" or ".join(texts), unit=unit, status=Status.PROVED)
+        found = self.service.model.predict(place, number, COVERAGE)
+        if found is None:
+            return KnownValue(attribute=name, value=None, unit=unit, status=Status.UNKNOWN)
+        return KnownValue(
+            attribute=name,
+            value=_figure(found.estimate, unit),
+            unit=unit,
+            status=_of_chance(found.has_it),
+            low=_figure(found.low, unit),
+            high=_figure(found.high, unit),
+            probability=_rounded(found.has_it),
+        )
+
+    def _label(self, query: Query, place: int) -> str:
+        """An answer in words."""
+        names = self.service.names
+        if isinstance(sort_of(query, names), NumberSort):
+            return number_words(Number(*self.service.graph.values.number_at(place)), names)
+        return names.entity_label(place)
+
+    def _fact(self, details: schemas.EntityDetails, fact: schemas.Fact) -> StatedFact:
+        """A fact of an entity in words, and a query for all that it leads to."""
+        source, target = (fact.entity, details) if fact.inverse else (details, fact.entity)
+        text = f"{source.label} — {fact.label} → {target.label}"
+        return StatedFact(text=_cut(text), relation=fact.relation, inverse=fact.inverse, entity=fact.entity.name)
+
+    def _answer(self, answer: Answer) -> FoundAnswer:
+        status = Status.PROVED if answer.observed else self._likely(answer.score)
+        probability, score = self._chance(status, answer.score)
+        return FoundAnswer(
+            answer=_cut(answer.label),
+            name=answer.name if answer.value is None else None,
+            status=status,
+            probability=probability,
+            score=score,
+            reasons=[] if answer.reason is None else _lines(answer.reason),
+        )
+
+    def _likely(self, score: float) -> Status:
+        """What is not proved: likely if it is more likely than not, or has a score where scores only rank."""
+        return _of_chance(score) if self.calibrated or score <= 0 else Status.LIKELY
+
+    def _worth_saying(self, score: float) -> bool:
+        return not self.calibrated or score >= _LEAST
+
+    def _chance(self, status: Status, score: float) -> tuple[float | None, float | None]:
+        """The probability of what is likely or unknown, or else the score that only ranks."""
+        if status is Status.PROVED or self.certain:
+            return None, None
+        return (_rounded(score), None) if self.calibrated else (None, _rounded(score))
+
+
+def _of_chance(probability: float) -> Status:
+    return Status.LIKELY if probability > _EVEN else Status.UNKNOWN
+
+
+def _lines(reason: Reason) -> list[str]:
+    """The first lines of a reason."""
+    lines = [_cut(line) for line in reason.lines()]
+    return lines if len(lines) <= _REASONS else [*lines[: _REASONS - 1], f"and {len(lines) - _REASONS + 1} more lines"]
+
+
+def _cut(text: str | None) -> str:
+    text = text or ""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _rounded(chance: float) -> float:
+    return float(f"{chance:.3g}")
+
+
+def _figure(value: float, unit: str) -> str:
+    """A number that is not known exactly: the day of a date, else four digits."""
+    if is_calendar(unit):
+        return write_date(nearest_day(value))
+    short = float(f"{value:.4g}")
+    return f"{short:,.0f}" if short.is_integer() and abs(short) < _LARGE else f"{short:g}"
+
+
+def _bounded(reply: _Reply, *lists: str) -> _Reply:
+    """The reply with so much of its lists that it can be read: the longest one loses its end first."""
+    while len(reply.model_dump_json(indent=2)) > MOST_CHARACTERS:
+        longest = max((getattr(reply, name) for name in lists), key=len)
+        if not longest:
+            break
+        del longest[-max(1, len(longest) // 8) :]
+        reply.more = True
+    return reply

@@ -1,4 +1,4 @@
-"""Commands on learned runs: learn, info."""
+"""Commands around what is learned: learn, info, complete."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, app, print_json
+from kgreckon.cli.app import AsJson, MovedBenchmark, app, print_json
 from kgreckon.errors import UserError
 
 
@@ -87,3 +87,51 @@ def info(
         out.print(f"best validation MRR {best['validation_mrr']:.2f} at step {best['step']:,}")
         out.print(f"its test results: kgreckon compare {run}", soft_wrap=True)
     print_table(out, "Settings", ("setting", "value"), [(name, str(value)) for name, value in settings.items()])
+
+
+@app.command()
+def complete(
+    run: Annotated[Path, typer.Argument(help="A run folder of a reckoner.")],
+    out: Annotated[Path, typer.Option(help="The file to write: .parquet, .csv, .tsv, or RDF as .nt or .ttl.")],
+    above: Annotated[float, typer.Option(help="The least probability of what is written.")] = 0.8,
+    relations: Annotated[str | None, typer.Option(help="Only facts of these relations, by commas.")] = None,
+    attributes: Annotated[str | None, typer.Option(help="Only values of these attributes, by commas.")] = None,
+    things: Annotated[
+        Path | None, typer.Option(help="Only about the things in this file, a name on each line.")
+    ] = None,
+    explain: Annotated[bool, typer.Option(help="Write the reason of each fact too.")] = False,
+    benchmark: MovedBenchmark = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Write the facts and values that the graph lacks and that are likely, with their probabilities."""
+    from kgreckon.answers import Answerer
+    from kgreckon.answers.completed_files import check_suffix, write_completed
+    from kgreckon.answers.completing import Gaps
+    from kgreckon.answers.completing import complete as complete_graph
+    from kgreckon.cli.learning_tables import CompletingBar
+
+    check_suffix(out)
+    gaps = Gaps(above, _names(relations), _names(attributes), _lines(things), explain)
+    with CompletingBar() as bar:
+        filled = write_completed(out, complete_graph(Answerer.open(run, benchmark, device), gaps, bar.advance))
+    if as_json:
+        print_json({"file": str(out), "facts": filled.facts, "values": filled.values, "expected": filled.expected})
+        return
+    typer.echo(
+        f"{out}: {filled.facts:,} facts and {filled.values:,} values of at least {above:.0%}; "
+        f"about {filled.expected:,.0f} of them should be true"
+    )
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def _lines(path: Path | None) -> list[str] | None:
+    if path is None:
+        return None
+    try:
+        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from None

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Self
 
+from rich import progress as bars
 from rich.console import Console
 from rich.text import Text
 
+from kgreckon.cli.bars import Bars
 from kgreckon.cli.console import measured, print_table
 from kgreckon.runs.quality import LEAST, Quality
+
+
+class CompletingBar(Bars):
+    """A bar on stderr for the questions that are asked to fill the gaps."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            bars.TextColumn("asked"), bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn("questions"),
+            bars.TimeElapsedColumn(), bars.TimeRemainingColumn(),
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        self._task = self._add("completing", None)
+        return self
+
+    def advance(self, count: int, total: int) -> None:
+        """So many more, of so many in all."""
+        self._bars.update(self._task, advance=count, total=total)
 
 
 def print_quality(quality: Quality, run: Path, out: Console, rows: int) -> None:

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from kgreckon.exact import ComparisonMode
+from kgreckon.errors import UserError
+from kgreckon.exact import ComparisonMode, ask
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.proofs import Proof
-from kgreckon.query import Pause, Query
+from kgreckon.query import Batch, Entity, Follow, Pause, Query
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
-
-    from kgreckon.query import Batch
 
 
 class ScoreMeaning(StrEnum):
@@ -122,6 +121,12 @@ class Model(ABC):
         """How likely an entity has each attribute where it is not stated; None from a model that does not say."""
         return None
 
+    def likely_facts(
+        self, relation: int, heads: np.ndarray, above: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # (n,) each
+        """The facts from heads that are not stated and at least so likely: the head's row, the tail, how likely."""
+        raise UserError(f"the model {self.name} infers nothing: learn a reckoner, kgreckon learn")
+
     def prepare(self, pause: Pause) -> None:
         """Compute ahead what many questions need; a server calls this in the background."""
         pause()
@@ -140,6 +145,20 @@ class TrainedModel(Model):
     @abstractmethod
     def scores(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, all candidates of the target's sort)
         """A score of every candidate for each query of a batch; only their order counts."""
+
+    def likely_facts(
+        self, relation: int, heads: np.ndarray, above: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # (n,) each
+        """Of all scores those that are high enough, and of facts that the graph does not state."""
+        import torch
+
+        ids = torch.tensor([[relation, head] for head in heads.tolist()], dtype=torch.int32, device=self.device)
+        shape = Batch.of([Follow(relation, Entity(int(heads[0])))], self.graph.values)
+        scores = self.scores(shape.with_ids(ids)).float().cpu().numpy()
+        for row, head in enumerate(heads.tolist()):
+            scores[row, ask(self.graph, Follow(relation, Entity(head)))] = 0
+        rows, tails = np.nonzero(scores >= above)
+        return rows, tails, scores[rows, tails]
 
     def scores_as_released(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, candidates, then others)
         """The same, and after them the scores of others that the paper's released code ranks among the candidates."""

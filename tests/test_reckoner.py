@@ -48,7 +48,7 @@ from kgreckon.models.reckoner.links import ComplEx, LinkTraining
 from kgreckon.models.reckoner.predicted import Expectations, Labels, log_sums
 from kgreckon.models.reckoner.predicting import predict
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
-from kgreckon.models.run_files import RunFiles
+from kgreckon.models.run_files import BEST, RunFiles
 from kgreckon.query import GENERAL_TYPES, SEVEN, And, Batch, Compare, Follow, HavingValue, Not, Number, Or, Shape
 from kgreckon.query.algebra import ValueOf
 from kgreckon.query.paper import parse
@@ -337,6 +337,26 @@ def run(small, tmp_path_factory):
 
 
 class TestRuns:
+    @pytest.mark.parametrize("name", ["relation_sums", "value_sums", "log_odds", "number_folds"])
+    def test_weights_of_other_sizes_than_the_graphs_are_refused(self, run, small, tmp_path, name):
+        shutil.copytree(run.folder, tmp_path / "run")
+        other = Run.open(tmp_path / "run")
+        weights = other.files.tensors(BEST, CPU)
+        other.load(small.folder)
+        for changed in (weights[name][:-1], weights[name][..., :-1], weights[name].flatten()[:1], weights[name][None]):
+            other.files.save(BEST, {**weights, name: changed})
+            with pytest.raises(UserError, match=f"does not fit its settings or its graph: {name} has the sizes"):
+                other.load(small.folder)
+
+    def test_weights_that_are_no_finite_numbers_are_refused(self, run, small, tmp_path):
+        shutil.copytree(run.folder, tmp_path / "run")
+        other = Run.open(tmp_path / "run")
+        weights = other.files.tensors(BEST, CPU)
+        for number in (float("nan"), float("inf")):
+            other.files.save(BEST, {**weights, "value_sums": torch.full_like(weights["value_sums"], number)})
+            with pytest.raises(UserError, match=r"best\.safetensors cannot be used: value_sums holds"):
+                other.load(small.folder)
+
     def test_a_run_can_be_evaluated_and_loaded(self, run, small):
         result = evaluate(run)
         assert result.queries == len(EvaluationQueries.load(small, Split.TEST, CPU))

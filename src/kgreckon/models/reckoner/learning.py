@@ -190,10 +190,11 @@ def _check_shapes(tensors: dict[str, Tensor], labels: Labels) -> None:
     expected = {
         "relation_sums": (labels.relations, labels.entities),
         "value_sums": (labels.attributes, labels.values),
-        "log_odds": (labels.relations, labels.entities),
+        "log_odds": (labels.relations + labels.attributes, labels.entities),
+        "number_folds": (labels.entities,),
     }
     for name, shape in expected.items():
-        if tensors[name].shape != shape:
+        if name in tensors and tensors[name].shape != shape:
             raise ValueError(f"{name} has the sizes {tuple(tensors[name].shape)} instead of {shape}")
 
 

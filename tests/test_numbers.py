@@ -281,6 +281,15 @@ class TestParts:
         every = np.mean([forest.predict(features, np.full(300, fold)) for fold in range(FOLDS)], axis=0)
         assert forest.predict(features, np.full(300, FOLDS)) == pytest.approx(every)
 
+    def test_a_split_by_what_is_missing_has_a_finite_threshold(self):
+        """scikit-learn writes it as infinity, which a run folder does not take for a weight."""
+        rng = np.random.default_rng(0)
+        features = np.where(rng.random((300, 1)) < 0.5, 1.0, np.nan)
+        target = np.isnan(features[:, 0]) * 1.0
+        forest = Forest.fit(features, target, rng.integers(FOLDS, size=300), 7, 20)
+        assert np.isfinite(forest.thresholds).all() and forest.thresholds.max() == np.finfo(np.float64).max
+        assert forest.predict(features, np.full(300, FOLDS)) == pytest.approx(target, abs=0.1)
+
     @pytest.mark.parametrize("kind", KINDS)
     def test_scales_are_monotone_and_can_be_undone(self, kind):
         numbers = np.array([3.0, 0.0, 7.0, 7.0, 1e6, 12.0])

@@ -140,11 +140,11 @@ def synthetic_graph(facts: int, seed: int = 0) -> KnowledgeGraph:
     entities = facts // 20
     builder = GraphBuilder()
     # The builder takes names; ids are made at once here, because ten million names would measure Python and not us.
-    names = [f"e{index}" for index in range(entities)]
-    builder._entities.places = {name: index for index, name in enumerate(names)}
-    builder._relations.places = {f"r{index}": index for index in range(100)}
-    builder._attributes.places = {f"a{index}": index for index in range(10)}
-    builder._units.places = {"metres": 0}
+    sizes = ((builder._entities, "e", entities), (builder._relations, "r", 100), (builder._attributes, "a", 10))
+    for symbols, letter, size in sizes:
+        for index in range(size):
+            symbols.add(f"{letter}{index}")
+    builder._units.add("metres")
     builder._facts = tuple(rng.integers(size, size=facts, dtype=np.int32) for size in (entities, 100, entities))  # type: ignore[assignment]
     values = 2 * entities
     builder._value_facts = (  # type: ignore[assignment]

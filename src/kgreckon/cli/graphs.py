@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -43,8 +45,10 @@ def import_(
         (names, TableKind.NAMES),
     )
     tables = [(path, kind) for paths, kind in given for path in paths or ()]
-    with new_folder(out, HEADER, overwrite) as target, notes().status("reading ..."):  # refused before the work
-        graph, report = read_sources([*(sources or ()), *tables], top_attributes, skip_bad_lines)
+    with new_folder(out, HEADER, overwrite) as target, notes().status("reading ...") as status:  # refused before
+        progress = _Reading(status.update)
+        graph, report = read_sources([*(sources or ()), *tables], top_attributes, skip_bad_lines, progress=progress)
+        status.update("writing ...")
         write_graph(graph, target)
     for remark in report.remarks():
         notes().print(remark, soft_wrap=True)
@@ -65,6 +69,18 @@ def import_(
         f"{out}: {len(graph.entities):,} entities, {len(graph.facts):,} facts of {len(graph.relations):,} relations, "
         f"{len(graph.attribute_facts):,} values of {len(graph.attributes):,} attributes"
     )
+
+
+class _Reading:
+    """Says how much of a file has been read."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say, self._read = say, Counter[Path]()
+
+    def __call__(self, path: Path, size: int) -> None:
+        self._read[path] += size
+        of = "" if path.suffix == ".gz" else f" of {path.stat().st_size / 1e6:,.0f}"
+        self._say(f"reading {path.name}: {self._read[path] / 1e6:,.0f}{of} MB ...")
 
 
 @app.command()

@@ -12,38 +12,43 @@ import pyarrow as pa
 from kgreckon.errors import UserError
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import PLAIN_UNIT, same_family
+from kgreckon.graph.name_table import NameTable
 from kgreckon.graph.symbols import Symbols
 from kgreckon.graph.triples import Triples
 from kgreckon.graph.values import ValueTable
 
 
 class _Names:
-    """Names in the order in which they first appear; a name's place is its id."""
+    """Names in the order in which they first appear, and the labels of some; a name's place is its id."""
 
     def __init__(self) -> None:
-        self.places: dict[str, int] = {}
+        self.table = NameTable()
         self.labels: dict[int, str] = {}
 
+    def __len__(self) -> int:
+        return len(self.table)
+
     def add(self, name: str) -> int:
-        id_ = self.places.get(name)
+        id_ = self.table.met(name)
         if id_ is None:
             _check_text(name)
-            id_ = self.places[name] = len(self.places)
+            id_ = self.table.add(name)
         return id_
+
+    def all(self) -> list[str]:
+        return list(self.table.texts(np.arange(len(self))).to_pylist())
 
     def ids_in(self, symbols: Symbols) -> np.ndarray:  # (names,) int64
         """The id that each name has among some symbols, -1 where it is not one of them."""
-        ids = np.full(len(self.places), -1, dtype=np.int64)
-        ids[[self.places[name] for name in symbols.names.to_pylist()]] = np.arange(len(symbols))
+        ids = np.full(len(self), -1, dtype=np.int64)
+        ids[self.table.find_all(symbols.names)] = np.arange(len(symbols))
         return ids
 
     def symbols(self, kind: str, kept: np.ndarray) -> Symbols:
-        names = list(self.places)
-        return Symbols(
-            kind,
-            pa.array([names[id_] for id_ in kept], pa.string()),
-            pa.array([self.labels.get(id_) for id_ in kept.tolist()], pa.string()),
-        )
+        labels = pa.nulls(len(kept), pa.string())
+        if self.labels:
+            labels = pa.array([self.labels.get(id_) for id_ in kept.tolist()], pa.string())
+        return Symbols(kind, self.table.texts(kept), labels)
 
 
 def _check_text(name: str) -> None:
@@ -109,6 +114,42 @@ class GraphBuilder:
         units.append(ids[2])
         self._numbers.append(number)
 
+    def ids_of_things(self, content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:  # (n,) int32
+        """The ids of things whose names, of valid UTF-8, stand at some places in a run of bytes."""
+        return self._entities.table.add_all(content, starts, ends)
+
+    def ids_of_relations(self, content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:  # (n,) int32
+        """The same for relations."""
+        return self._relations.table.add_all(content, starts, ends)
+
+    def ids_of_attributes(self, content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:  # (n,) int32
+        """The same for attributes."""
+        return self._attributes.table.add_all(content, starts, ends)
+
+    def relation_name(self, place: int) -> str:
+        """The name of a relation by its id."""
+        return self._relations.table.text(place)
+
+    def may_be_plain(self, content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:
+        """Whether attributes of some names may have plain numbers: none has been measured in another unit before."""
+        ids = np.unique(self._attributes.table.add_all(content, starts, ends, add=False)).tolist()
+        return all(same_family(self._attribute_unit.get(place, PLAIN_UNIT), PLAIN_UNIT) for place in ids)
+
+    def add_fact_ids(self, heads: np.ndarray, relations: np.ndarray, tails: np.ndarray) -> None:
+        """State many facts by the ids of their names."""
+        for column, ids in zip(self._facts, (heads, relations, tails), strict=True):
+            column.frombytes(np.ascontiguousarray(ids, dtype=np.int32).tobytes())
+
+    def add_value_ids(self, entities: np.ndarray, attributes: np.ndarray, numbers: np.ndarray) -> None:
+        """State many plain numbers by the ids of their names."""
+        if len(numbers):
+            units = np.full(len(numbers), self._units.add(PLAIN_UNIT), dtype=np.int32)
+            for place in np.unique(attributes).tolist():
+                self._attribute_unit.setdefault(place, PLAIN_UNIT)
+            for column, ids in zip(self._value_facts, (entities, attributes, units), strict=True):
+                column.frombytes(np.ascontiguousarray(ids, dtype=np.int32).tobytes())
+            self._numbers.frombytes(np.ascontiguousarray(numbers, dtype=np.float64).tobytes())
+
     def phrase_relation(self, relation: str, phrase: str) -> None:
         """Give a relation the verb phrase that reads between head and tail: 'is in', 'borders'."""
         _check_text(phrase)
@@ -120,8 +161,9 @@ class GraphBuilder:
         _check_text(label)
         known = False
         for names in (self._entities, self._relations, self._attributes):
-            if name in names.places:
-                names.labels[names.places[name]] = label
+            place = names.table.find(name)
+            if place is not None:
+                names.labels[place] = label
                 known = True
         return known
 
@@ -131,13 +173,13 @@ class GraphBuilder:
         Where the literals of one attribute differ in datatype (integer and double), all take the commonest; those that
         cannot (dates among numbers) are left out and counted.
         """
-        facts = Triples.from_arrays(*(np.array(column, dtype=np.int32) for column in self._facts))
+        facts = Triples.from_arrays(*(np.frombuffer(column, dtype=np.int32) for column in self._facts))
         entity, attribute, unit = (np.array(column, dtype=np.int32) for column in self._value_facts)
         numbers = np.array(self._numbers, dtype=np.float64)
         chosen, measured = self._one_unit_each(attribute, unit)
         entity, attribute, numbers = entity[measured], attribute[measured], numbers[measured]
         unit = chosen[attribute]
-        values, rows = ValueTable.from_numbers(numbers, unit, tuple(self._units.places))
+        values, rows = ValueTable.from_numbers(numbers, unit, tuple(self._units.all()))
         attribute_facts = Triples.from_arrays(entity, attribute, rows)
         if top_attributes is not None:
             kept = self._most_frequent(attribute_facts, top_attributes)
@@ -160,7 +202,7 @@ class GraphBuilder:
         chosen, measured = self._one_unit_each(attribute, unit)
         kept = np.flatnonzero(measured & (attributes[attribute] >= 0))
         entity, attribute, numbers = entity[kept], attribute[kept], np.array(self._numbers, dtype=np.float64)[kept]
-        rows, units = np.zeros(len(kept), dtype=np.int64), np.array(list(self._units.places))[chosen[attribute]]
+        rows, units = np.zeros(len(kept), dtype=np.int64), np.array(self._units.all())[chosen[attribute]]
         for name in graph.values.units:
             own, place = units == name, graph.values.rows_of(name)
             rows[own] = place.start + np.searchsorted(graph.values.numbers[place], numbers[own])
@@ -173,7 +215,7 @@ class GraphBuilder:
 
         It is the commonest unit of the family that most of the attribute's values are measured in.
         """
-        names, attributes = list(self._units.places), list(self._attributes.places)
+        names, attributes = self._units.all(), self._attributes.all()
         stride = max(1, len(names))
         pairs, pair, counts = np.unique(
             attribute.astype(np.int64) * stride + unit, return_inverse=True, return_counts=True
@@ -196,41 +238,56 @@ class GraphBuilder:
         return chosen, np.array(kept, dtype=bool)[pair]
 
     def _most_frequent(self, attribute_facts: Triples, count: int) -> np.ndarray:
-        frequency = np.bincount(attribute_facts.labels, minlength=len(self._attributes.places))
-        names = np.array(list(self._attributes.places), dtype=object)
+        frequency = np.bincount(attribute_facts.labels, minlength=len(self._attributes))
+        names = self._attributes.all()
         order = sorted(range(len(names)), key=lambda place: (-frequency[place], names[place]))
         return np.array(order[:count], dtype=np.int64)
 
     def _assembled(self, facts: Triples, attribute_facts: Triples, values: ValueTable) -> KnowledgeGraph:
         """Renumber so that only what is used remains, in the order in which it first appeared."""
-        entity_places = np.unique(np.concatenate([facts.sources, facts.targets, attribute_facts.sources]))
-        relation_places = np.unique(facts.labels)
-        attribute_places = np.unique(attribute_facts.labels)
-        row_places = np.unique(attribute_facts.targets)
-
-        def renumber(column: np.ndarray, kept: np.ndarray) -> np.ndarray:
-            return np.searchsorted(kept, column).astype(np.int32)
+        entity_places = _used(len(self._entities), facts.sources, facts.targets, attribute_facts.sources)
+        relation_places = _used(len(self._relations), facts.labels)
+        attribute_places = _used(len(self._attributes), attribute_facts.labels)
+        row_places = _used(len(values), attribute_facts.targets)
 
         facts = Triples(
-            renumber(facts.sources, entity_places),
-            renumber(facts.labels, relation_places),
-            renumber(facts.targets, entity_places),
+            _renumber(facts.sources, entity_places),
+            _renumber(facts.labels, relation_places),
+            _renumber(facts.targets, entity_places),
         )
-        used, _ = ValueTable.from_numbers(values.numbers[row_places], values.unit_ids[row_places], values.units)
+        if len(row_places) < len(values):
+            values, _ = ValueTable.from_numbers(values.numbers[row_places], values.unit_ids[row_places], values.units)
         attribute_facts = Triples(
-            renumber(attribute_facts.sources, entity_places),
-            renumber(attribute_facts.labels, attribute_places),
-            renumber(attribute_facts.targets, row_places),
+            _renumber(attribute_facts.sources, entity_places),
+            _renumber(attribute_facts.labels, attribute_places),
+            _renumber(attribute_facts.targets, row_places),
         )
         units = np.zeros(len(attribute_places), dtype=np.int32)
-        units[attribute_facts.labels] = used.unit_ids[attribute_facts.targets]
+        units[attribute_facts.labels] = values.unit_ids[attribute_facts.targets]
         return KnowledgeGraph(
             entities=self._entities.symbols("entity", entity_places),
             relations=self._relations.symbols("relation", relation_places),
             relation_phrases=tuple(self._phrases.get(id_) for id_ in relation_places.tolist()),
             attributes=self._attributes.symbols("attribute", attribute_places),
             attribute_units=units,
-            values=used,
+            values=values,
             facts=facts,
             attribute_facts=attribute_facts,
         )
+
+
+def _used(count: int, *columns: np.ndarray) -> np.ndarray:  # (used,) int64
+    """The numbers below `count` that some columns hold, rising."""
+    used = np.zeros(count, dtype=bool)
+    for column in columns:
+        used[column] = True
+    return np.flatnonzero(used)
+
+
+def _renumber(column: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """The place of each number of a column among those that are kept."""
+    if not len(kept) or len(kept) == kept[-1] + 1:  # none was left out
+        return column
+    places = np.empty(int(kept[-1]) + 1, dtype=np.int32)
+    places[kept] = np.arange(len(kept), dtype=np.int32)
+    return places[column]

@@ -56,21 +56,22 @@ class Triples:
         if sum(bits) <= 63:  # one sort of packed keys is many times faster than sorting three columns
             key = sources.astype(np.int64)
             for column, width in ((labels, bits[1]), (targets, bits[2])):
-                key = (key << width) | column
+                key <<= width
+                key |= column
             key.sort()
-            key = key[first_of_run(key)]
-            mask = np.int64(1)
-            columns = (
-                key >> (bits[1] + bits[2]),
-                (key >> bits[2]) & ((mask << bits[1]) - 1),
-                key & ((mask << bits[2]) - 1),
-            )
-        else:
-            order = np.lexsort((targets, labels, sources))
-            columns = (sources[order], labels[order], targets[order])
-            first = first_of_run(*columns)
-            columns = (columns[0][first], columns[1][first], columns[2][first])
-        return Triples(*(column.astype(np.int32) for column in columns))
+            first = first_of_run(key)
+            if not first.all():
+                key = key[first]
+            found = []
+            for width in (bits[2], bits[1]):  # taken apart in its own place: there may be hundreds of millions
+                found.append(np.empty(len(key), dtype=np.int32))
+                np.bitwise_and(key, (1 << width) - 1, out=found[-1], casting="unsafe")
+                key >>= width
+            return Triples(key.astype(np.int32), found[1], found[0])
+        order = np.lexsort((targets, labels, sources))
+        columns = [sources[order], labels[order], targets[order]]
+        first = first_of_run(*columns)
+        return Triples(*(column[first].astype(np.int32) for column in columns))
 
 
 def _packed(high: np.ndarray, low: np.ndarray) -> np.ndarray:  # (n,) int64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,12 +21,18 @@ Source = Path | tuple[Path, TableKind]  # a table whose kind neither its header 
 
 
 def read_sources(
-    sources: Sequence[Source], top_attributes: int | None = None, skip_bad_lines: bool = False
+    sources: Sequence[Source],
+    top_attributes: int | None = None,
+    skip_bad_lines: bool = False,
+    progress: Callable[[Path, int], None] | None = None,
 ) -> tuple[KnowledgeGraph, ImportReport]:
-    """One graph from files and MMKG folders, and what was met on the way."""
+    """One graph from files and MMKG folders, and what was met on the way.
+
+    `progress` is given a file and how many of its bytes have been read since it was last given one.
+    """
     if not sources:
         raise UserError("nothing to import: give at least one file or folder")
-    builder, report = GraphBuilder(), ImportReport(skip_bad_lines=skip_bad_lines)
+    builder, report = GraphBuilder(), ImportReport(skip_bad_lines=skip_bad_lines, progress=progress)
     read_into(builder, report, sources)
     return built(builder, report, top_attributes), report
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +38,13 @@ class ImportReport:
     other_literals: Counter[str] = field(default_factory=Counter)
     labels_of_nothing: int = 0
     blank_nodes: int = 0
+
+    progress: Callable[[Path, int], None] | None = None  # see read_sources
+
+    def read(self, path: Path, size: int) -> None:
+        """Note that a further part of a file has been read."""
+        if self.progress is not None:
+            self.progress(path, size)
 
     def reject(self, path: Path, line: int, problem: str) -> None:
         """Stop at a bad line, or count it where bad lines are to be skipped."""

@@ -6,7 +6,7 @@ import csv
 import gzip
 import zlib
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from enum import Enum
 from io import TextIOWrapper
 from itertools import chain, islice
@@ -82,7 +82,7 @@ def open_bytes(path: Path) -> IO[bytes]:
         raise UserError(f"{path} cannot be opened: {error.strerror}") from None
 
 
-def read_rows(path: Path, report: ImportReport) -> Iterator[Row]:
+def read_rows(path: Path, report: ImportReport) -> Generator[Row]:
     """The rows of a table with their line numbers, blank lines left out."""
     # Bytes that are not UTF-8 come through as surrogates; the builder finds them where they matter.
     with TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
@@ -92,7 +92,7 @@ def read_rows(path: Path, report: ImportReport) -> Iterator[Row]:
             else:
                 for line, content in enumerate(bounded_lines(text, path), 1):
                     if content.strip():
-                        yield line, content.rstrip("\r\n").split("\t")
+                        yield line, split_line(content)
         except GZIP_ERRORS as error:
             raise UserError(f"{path} is not a whole gzip file: {error}") from None
 
@@ -105,6 +105,11 @@ def bounded_lines(content: IO[AnyStr], path: Path) -> Iterator[AnyStr]:
         if len(line) > MOST_LINE:
             raise UserError(f"{path}:{place}: the line is longer than {MOST_LINE:,} characters")
         yield line
+
+
+def split_line(line: str) -> list[str]:
+    """The fields of a line of a tab-separated table."""
+    return line.rstrip("\r\n").split("\t")
 
 
 class _Lines:
@@ -169,6 +174,13 @@ def read_table(path: Path, kind: TableKind, builder: GraphBuilder, report: Impor
         raise UserError(f"{path} is empty")
     _check_header(path, first[0])
     report.files.append(path.name)
+    by_blocks = kind is not TableKind.NAMES and len(first[0][1]) == 3 and suffix_of(path) != ".csv"
+    if by_blocks:
+        from kgreckon.graph.readers.fast_tables import read_fast
+
+        rows.close()
+        read_fast(path, kind, first[0][0] if _header(first) else 0, builder, report)
+        return
     attributes = _attributes_in(path, report) if kind is TableKind.TRIPLES else frozenset[str]()
     add_rows(rows if _header(first) else chain(first, rows), path, kind, builder, report, attributes)
 
@@ -177,10 +189,15 @@ def _attributes_in(path: Path, report: ImportReport) -> frozenset[str]:
     """The relations of a table whose tails are all numbers or dates, unless its heads are mostly numbers: ids."""
     rows = read_rows(path, ImportReport(skip_bad_lines=True))
     first = list(islice(rows, 1))
-    tails = _Tails()
+    tails = Tails()
     for line, fields in rows if _header(first) else chain(first, rows):
         if len(fields) == 3:
             tails.look_at(line, *fields)
+    return attributes_of(tails, path, report)
+
+
+def attributes_of(tails: Tails, path: Path, report: ImportReport) -> frozenset[str]:
+    """The relations that are attributes by their tails; the report tells of them, and of those that nearly are."""
     for relation, (line, tail) in tails.mostly_numbers().items():
         report.nearly_attributes[relation] = f"{path.name}:{line}: {tail!r}"
     attributes = tails.all_numbers()
@@ -188,7 +205,7 @@ def _attributes_in(path: Path, report: ImportReport) -> frozenset[str]:
     return frozenset(attributes)
 
 
-class _Tails:
+class Tails:
     """How many tails of each relation are numbers or dates."""
 
     def __init__(self) -> None:
@@ -197,9 +214,10 @@ class _Tails:
         self.first_other: dict[str, tuple[int, str]] = {}
 
     def look_at(self, line: int, head: str, relation: str, tail: str) -> None:
-        self.ids += _is_number(head)
+        """Count one more row."""
+        self.ids += is_number(head)
         self.all[relation] += 1
-        if _is_number(tail):
+        if is_number(tail):
             self.numbers[relation] += 1
         else:
             self.first_other.setdefault(relation, (line, tail.strip()))
@@ -262,12 +280,16 @@ def add_rows(
     builder: GraphBuilder,
     report: ImportReport,
     attributes: frozenset[str] = frozenset(),
+    tails: Tails | None = None,
 ) -> None:
-    """Add rows of a known kind to the graph; of triples, those of the attributes are values."""
+    """Add rows of a known kind to the graph; of triples, those of the attributes are values.
+
+    With `tails` it is for the caller to report which relations lead to numbers.
+    """
     separator = "comma" if suffix_of(path) == ".csv" else "tab"
     widths = _FIELDS[kind]
     expected = " or ".join(map(str, widths))
-    tails = _Tails()
+    own_tails = Tails()
     for line, fields in rows:
         if len(fields) not in widths:
             report.reject(path, line, f"expected {expected} {separator}-separated fields, found {len(fields)}")
@@ -276,7 +298,7 @@ def add_rows(
             if kind is TableKind.FACTS or (kind is TableKind.TRIPLES and fields[1] not in attributes):
                 builder.add_fact(*fields)
                 if kind is TableKind.FACTS:  # triples have been looked at
-                    tails.look_at(line, *fields)
+                    (tails or own_tails).look_at(line, *fields)
             elif kind is not TableKind.NAMES:
                 number, unit = read_cell(fields[2])
                 report.rounded += is_rounded(fields[2], number)
@@ -293,7 +315,7 @@ def add_rows(
             report.unknown_dates += 1
         except (NotANumberError, UserError) as error:
             report.reject(path, line, str(error))
-    report.numbers_as_things += tails.all_numbers()
+    report.numbers_as_things += own_tails.all_numbers()
 
 
 def _guess(rows: list[Row]) -> TableKind:
@@ -308,15 +330,16 @@ def _guess(rows: list[Row]) -> TableKind:
     if width == 4:
         return TableKind.VALUES
     full = [fields for _, fields in rows if len(fields) == 3]
-    ends = sum(_is_number(fields[2]) for fields in full)
-    starts = sum(_is_number(fields[0]) for fields in full)
-    relations = {fields[1] for fields in full} - {fields[1] for fields in full if _is_number(fields[2])}
+    ends = sum(is_number(fields[2]) for fields in full)
+    starts = sum(is_number(fields[0]) for fields in full)
+    relations = {fields[1] for fields in full} - {fields[1] for fields in full if is_number(fields[2])}
     if starts * 2 > len(full):
         return TableKind.FACTS
     return TableKind.VALUES if ends * 2 > len(full) and not relations else TableKind.TRIPLES
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a cell holds a number or a date."""
     text = text.strip()
     if text[:1] not in _NUMBERS_BEGIN_WITH:
         return False

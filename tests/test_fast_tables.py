@@ -16,19 +16,19 @@ from kgreckon.graph.readers.tables import add_rows as add_single_rows
 from kgreckon.graph.readers.tables import read_rows, read_table, suffix_of
 from test_storage import content
 
+XSD = "http://www.w3.org/2001/XMLSchema#"
 KINDS = [TableKind.FACTS, TableKind.VALUES, TableKind.TRIPLES]
 NAMES = st.sampled_from(["a", "b", "Oslo", "12", "-3.5", "東京", "é x", " a", "1984_novel", '"q', "x" * 40])
 VALUES = st.sampled_from(
-    ["5", "-0", "5.25", "+7", ".5", "1e3", "12.", "1969-03-01", "9007199254740993"]
-    + ['"5"^^<http://www.w3.org/2001/XMLSchema#int>']
+    ["5", "-0", "5.25", "+7", ".5", "1e3", "12.", "1969-03-01", "9007199254740993", f'"5"^^<{XSD}int>']
 )
 ODD = st.sampled_from(
-    ["", " ", "\t\t", "a\tb", "a\tb\tc\td", "a\t\tb", "\ta\tb", "a\tb\tx\r", "a\rb\tc\td", "\x85\t\x1c\t \u2003", "\x00\tb\tc", "a\tb\tnan"]
-)  # fmt: skip
+    ["", " ", "\t\t", "a\tb", "a\tb\tc\td", "a\t\tb", "\ta\tb", "a\tb\tx\r", "a\rb\tc\td", "\x00\tb\tc", "a\tb\tnan"]
+)
 ROWS = st.one_of(
     st.builds("{}\t{}\t{}".format, NAMES, NAMES, NAMES),
     st.builds("{}\t{}\t{}".format, NAMES, NAMES, VALUES),
-    st.builds("{}\t{}\t{}".format, NAMES, st.sampled_from(["r", "s"]), NAMES),
+    st.builds("{}\t{}\t{}".format, NAMES, st.sampled_from(["r", "s", "\x85"]), NAMES),
     st.builds("{}\t{}\t{}".format, NAMES, st.sampled_from(["height", "age"]), VALUES),
 )
 LINES = st.lists(st.one_of(ROWS, ROWS, ROWS, ROWS, ODD), min_size=1, max_size=25)

@@ -78,6 +78,8 @@ def _raise_at(path: Path, fact: int, value: int) -> NoReturn:
 class _StoppingBuilder(GraphBuilder):
     """Objects to the fact, or to the value, of some number."""
 
+    takes_many = False
+
     def __init__(self, fact: int, value: int) -> None:
         super().__init__()
         self.fact, self.value = fact, value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -63,6 +64,8 @@ def _check_text(name: str) -> None:
 
 class GraphBuilder:
     """Collects facts, values and labels by name."""
+
+    takes_many = True  # False in one that looks at each fact and value as it comes
 
     def __init__(self) -> None:
         self._entities = _Names()
@@ -140,14 +143,20 @@ class GraphBuilder:
         for column, ids in zip(self._facts, (heads, relations, tails), strict=True):
             column.frombytes(np.ascontiguousarray(ids, dtype=np.int32).tobytes())
 
-    def add_value_ids(self, entities: np.ndarray, attributes: np.ndarray, numbers: np.ndarray) -> None:
-        """State many plain numbers by the ids of their names."""
+    def add_value_ids(
+        self, entities: np.ndarray, attributes: np.ndarray, numbers: np.ndarray, units: Sequence[str] = (PLAIN_UNIT,),
+        unit_of: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """State many numbers by the ids of their names, each measured in one of some units, or all in the only one."""
         if len(numbers):
-            units = np.full(len(numbers), self._units.add(PLAIN_UNIT), dtype=np.int32)
-            for place in np.unique(attributes).tolist():
-                self._attribute_unit.setdefault(place, PLAIN_UNIT)
-            for column, ids in zip(self._value_facts, (entities, attributes, units), strict=True):
-                column.frombytes(np.ascontiguousarray(ids, dtype=np.int32).tobytes())
+            own = np.zeros(len(numbers), dtype=np.int64) if unit_of is None else unit_of
+            first = np.unique(own, return_index=True)[1]
+            ids = {int(own[place]): self._units.add(units[own[place]]) for place in np.sort(first).tolist()}
+            for place in np.unique(attributes, return_index=True)[1].tolist():
+                self._attribute_unit.setdefault(int(attributes[place]), units[own[place]])
+            unit_ids = np.array([ids.get(unit, -1) for unit in range(len(units))], dtype=np.int32)[own]
+            for column, column_ids in zip(self._value_facts, (entities, attributes, unit_ids), strict=True):
+                column.frombytes(np.ascontiguousarray(column_ids, dtype=np.int32).tobytes())
             self._numbers.frombytes(np.ascontiguousarray(numbers, dtype=np.float64).tobytes())
 
     def phrase_relation(self, relation: str, phrase: str) -> None:

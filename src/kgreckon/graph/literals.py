@@ -242,6 +242,13 @@ def is_numeric_type(datatype: str) -> bool:
     return datatype.startswith(_XSD) and datatype.removeprefix(_XSD) in _XSD_NUMERIC | _CALENDAR
 
 
+def is_plain_number_type(datatype: str) -> bool:
+    """Whether a literal of a datatype is a number if its text is one, measured in what the datatype is called."""
+    if datatype.startswith(_RDF):
+        return False
+    return not datatype.startswith(_XSD) or local_name(datatype) not in _WORDS | _CALENDAR
+
+
 def same_family(unit: str, other: str) -> bool:
     """Whether two datatypes measure the same thing, so that one attribute may mix them: both numbers, or both dates."""
     return unit == other or {unit, other} <= _XSD_NUMERIC or {unit, other} <= _CALENDAR

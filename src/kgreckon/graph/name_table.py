@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
+
+from kgreckon.compiling import compiled
 
 _START, _FACTOR, _MIXED = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.uint64(32)
 _AT_ONCE = 256
@@ -104,12 +105,12 @@ def _longer(array: np.ndarray, used: int, needed: int) -> np.ndarray:
     return longer
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _slot_of(hashed: np.uint64, slots: np.ndarray) -> np.int64:
     return np.int64((hashed ^ (hashed >> _MIXED)) & np.uint64(len(slots) - 1))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill(slots: np.ndarray, hashes: np.ndarray, count: int) -> None:
     for place in range(count):
         slot = _slot_of(hashes[place], slots)
@@ -118,7 +119,7 @@ def _fill(slots: np.ndarray, hashes: np.ndarray, count: int) -> None:
         slots[slot] = place
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _is_at(
     place: int, content: np.ndarray, low: int, size: int, hashed: np.uint64, table: tuple[np.ndarray, ...]
 ) -> bool:
@@ -132,7 +133,7 @@ def _is_at(
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _ids_of(
     content: np.ndarray,
     lows: np.ndarray,

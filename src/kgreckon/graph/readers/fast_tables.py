@@ -33,37 +33,37 @@ def read_fast(path: Path, kind: TableKind, header: int, builder: GraphBuilder, r
     attributes, tails = frozenset[str](), Tails()
     if kind is TableKind.TRIPLES:
         for block in _blocks(path, header, report):
-            _look_at(block, tails)
+            _look_at(block, path, tails)
         attributes, tails = attributes_of(tails, path, report), Tails()
     for block in _blocks(path, header, report):
         relations = _added(block, kind, attributes, builder, report)
         if relations is None:
-            add_rows(_rows(block), path, kind, builder, report, attributes, tails)
+            add_rows(_rows(block, path), path, kind, builder, report, attributes, tails)
         elif kind is TableKind.FACTS:
-            _look_at(block, tails, relations, builder.relation_name)
+            _look_at(block, path, tails, relations, builder.relation_name)
     report.numbers_as_things += tails.all_numbers()
 
 
 def _blocks(path: Path, header: int, report: ImportReport) -> Iterator[Block]:
     with open_bytes(path) as content:
         try:
-            for block in blocks(content, 3, header):
+            for block in blocks(content, path, 3, header):
                 yield block
                 report.read(path, len(block.content))
         except GZIP_ERRORS as error:
             raise UserError(f"{path} is not a whole gzip file: {error}") from None
 
 
-def _rows(block: Block) -> Iterator[Row]:
-    return ((line, split_line(content)) for line, content in block.lines() if content.strip())
+def _rows(block: Block, path: Path) -> Iterator[Row]:
+    return ((line, split_line(content)) for line, content in block.lines(path) if content.strip())
 
 
 def _look_at(
-    block: Block, tails: Tails, ids: np.ndarray | None = None, name_of: Callable[[int], str] | None = None
+    block: Block, path: Path, tails: Tails, ids: np.ndarray | None = None, name_of: Callable[[int], str] | None = None
 ) -> None:
     """Count which tails are numbers, as `Tails.look_at` does for each row; of known relations come the ids."""
     if block.fields is None:
-        for line, fields in _rows(block):
+        for line, fields in _rows(block, path):
             if len(fields) == 3:
                 tails.look_at(line, *fields)
         return

@@ -22,11 +22,11 @@ from kgreckon.graph.literals import (
     local_name,
     read_literal,
 )
+from kgreckon.graph.readers.fast_triples import LABEL, LANG_STRING, add_block
 from kgreckon.graph.readers.import_report import ImportReport, Labels
+from kgreckon.graph.readers.table_blocks import whole_lines
 from kgreckon.graph.readers.tables import GZIP_ERRORS, MOST_LINE, bounded_lines, open_bytes, suffix_of
 
-_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
-_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 # The language a label is taken in, the best first; other languages only where none of these is there.
 _LANGUAGES = ("en", None, "en-us", "en-gb")
 
@@ -54,10 +54,11 @@ def read_rdf(path: Path, builder: GraphBuilder, report: ImportReport, labels: La
     reader = _Reader(path, builder, report, labels)
     try:
         with open_bytes(path) as content:
-            if content.peek(3)[:3] == codecs.BOM_UTF8:  # type: ignore[attr-defined]  # plain and gzip files both peek
-                content.read(3)
+            _skip_mark(content)
             if report.skip_bad_lines and syntax in _LINE_BY_LINE:
                 reader.read_line_by_line(content, syntax)
+            elif builder.takes_many and syntax == ox.RdfFormat.N_TRIPLES:
+                reader.read_blocks(content)
             else:
                 reader.read_whole(content, syntax)
     except GZIP_ERRORS as error:
@@ -68,6 +69,12 @@ def read_rdf(path: Path, builder: GraphBuilder, report: ImportReport, labels: La
 
 def _syntax(path: Path) -> ox.RdfFormat | None:
     return ox.RdfFormat.from_extension(suffix_of(path).lstrip("."))
+
+
+def _skip_mark(content: IO[bytes]) -> None:
+    """Leave out a byte order mark."""
+    if content.peek(3)[:3] == codecs.BOM_UTF8:  # type: ignore[attr-defined]  # plain and gzip files both peek
+        content.read(3)
 
 
 def _message(error: Exception) -> str:
@@ -144,6 +151,21 @@ class _Reader:
         except MemoryError:  # the parser's own bound, of 16 MiB in most syntaxes
             raise UserError(_too_long(self.path)) from None
 
+    def read_blocks(self, content: IO[bytes]) -> None:
+        """N-Triples by the block; where one cannot be read, the whole file says why."""
+        for lines in whole_lines(content):
+            try:
+                if len(lines) > MOST_LINE:
+                    raise ValueError("a line may be too long")
+                self.triples += add_block(lines, self)
+            except (SyntaxError, ValueError):
+                with open_bytes(self.path) as again:
+                    _skip_mark(again)
+                    _Reader(self.path, GraphBuilder(), ImportReport(), {}).read_whole(again, ox.RdfFormat.N_TRIPLES)
+                for quad in ox.parse(lines, format=ox.RdfFormat.N_TRIPLES):
+                    self.add(quad)
+            self.report.read(self.path, len(lines))
+
     def _culprit(self, line: int, syntax: ox.RdfFormat) -> int:
         """The line at fault: what one lacks at its end is missed only on a later one."""
         with open_bytes(self.path) as content:
@@ -171,23 +193,34 @@ class _Reader:
         if not isinstance(object_, ox.Literal):
             self.builder.add_fact(subject, predicate, self.name(object_))
             return
-        if predicate == _LABEL:
-            rank = _LANGUAGES.index(object_.language) if object_.language in _LANGUAGES else len(_LANGUAGES)
-            if object_.value and (subject not in self.labels or rank < self.labels[subject][0]):
-                self.labels[subject] = rank, object_.value
+        if predicate == LABEL:
+            self.take_label(subject, object_.value, object_.language)
             return
-        datatype = object_.datatype.value
+        number = self.number_of(object_.value, object_.datatype.value)
+        if number is not None:
+            self.builder.add_value(subject, predicate, *number, any_unit=True)
+
+    def take_label(self, subject: str, label: str, language: str | None) -> None:
+        """Keep a label unless there is one in a better language."""
+        rank = _LANGUAGES.index(language) if language in _LANGUAGES else len(_LANGUAGES)
+        if label and (subject not in self.labels or rank < self.labels[subject][0]):
+            self.labels[subject] = rank, label
+
+    def number_of(self, lexical: str, datatype: str) -> tuple[float, str] | None:
+        """The number that a literal denotes and its unit, or None, which the report then counts."""
         try:
-            number, unit = read_literal(object_.value, datatype)
-            self.report.rounded += is_rounded(object_.value, number)
-            self.builder.add_value(subject, predicate, number, unit, any_unit=True)
+            number, unit = read_literal(lexical, datatype)
         except UnknownDateError:
             self.report.unknown_dates += 1
+            return None
         except NotANumberError:
-            kind = "text in a language" if datatype == _LANG_STRING else local_name(datatype)
+            kind = "text in a language" if datatype == LANG_STRING else local_name(datatype)
             if is_numeric_type(datatype):
                 kind += " that is not a date" if is_calendar(kind) else " that is not a finite number"
             self.report.other_literals[kind] += 1
+            return None
+        self.report.rounded += is_rounded(lexical, number)
+        return number, unit
 
     def name(self, term: object) -> str:
         if isinstance(term, ox.NamedNode):

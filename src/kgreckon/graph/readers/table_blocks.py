@@ -5,17 +5,22 @@ A block that has anything unusual in it is left to the reader of single lines, w
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
+from pathlib import Path
 from typing import IO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
+
+from kgreckon.compiling import compiled
+from kgreckon.graph.readers.tables import MOST_LINE, bounded_lines
 
 _SIZE = 1 << 22  # bytes in a block
+_MOST = 4 * MOST_LINE + 4  # bytes without a line break, which are a line that is too long
 NO_NUMBER, NUMBER, UNSURE = 0, 1, 2
 _TAB, _LINE_BREAK, _RETURN, _BLANK = (np.uint8(ord(sign)) for sign in "\t\n\r ")
 _PLUS, _MINUS, _POINT, _QUOTE, _ZERO, _NINE = (np.uint8(ord(sign)) for sign in '+-."09')
@@ -37,10 +42,10 @@ class Block:
         assert self.fields is not None
         return self.content[self.fields[0][row, column] : self.fields[1][row, column]].decode()
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """The lines with their numbers, as the reader of single lines has them."""
+    def lines(self, path: Path) -> Iterator[tuple[int, str]]:
+        """The lines of a file with their numbers, as the reader of single lines has them."""
         text = TextIOWrapper(BytesIO(self.content), encoding="utf-8", errors="surrogateescape", newline="")
-        return enumerate(text, self.line)
+        return enumerate(bounded_lines(text, path, self.line - 1), self.line)
 
     @property
     def bytes_of(self) -> np.ndarray:
@@ -50,46 +55,58 @@ class Block:
     def kinds(self, column: int) -> np.ndarray:  # (lines,) int8
         """Whether the fields of a column are numbers."""
         assert self.fields is not None
-        starts, ends = (np.ascontiguousarray(each[:, column]) for each in self.fields)
-        return _kinds(self.bytes_of, starts, ends)
+        return kinds_of(self.bytes_of, *(each[:, column] for each in self.fields))
 
     def numbers(self, column: int, rows: np.ndarray) -> np.ndarray:  # (rows,) float64
         """The numbers in some rows of a column, whose kind is NUMBER."""
         assert self.fields is not None
-        starts, ends = (each[rows, column] for each in self.fields)
-        places = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(ends - starts)])
-        gathered = _gathered(self.bytes_of, starts, places)
-        buffers = [None, pa.py_buffer(places), pa.py_buffer(gathered)]
-        texts = pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
-        return np.array(pc.cast(texts, pa.float64())) + 0.0  # -0.0 and 0.0 are one value
+        return numbers_in(self.bytes_of, *(each[rows, column] for each in self.fields))
 
 
-def blocks(content: IO[bytes], columns: int, skipped: int = 0) -> Iterator[Block]:
-    """The lines of a file after the first `skipped` ones."""
-    line, rest = 1, content.read(3)
-    if rest == b"\xef\xbb\xbf":  # a byte order mark
-        rest = b""
-    while True:
-        read = content.read(_SIZE)
+def kinds_of(content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:  # (n,) int8
+    """Whether the texts that stand at some places are numbers."""
+    return _kinds(content, np.ascontiguousarray(starts), np.ascontiguousarray(ends))
+
+
+def numbers_in(content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:  # (n,) float64
+    """The numbers that stand at some places, whose kind is NUMBER."""
+    places = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(ends - starts)])
+    gathered = _gathered(content, np.ascontiguousarray(starts), places)
+    texts = pa.Array.from_buffers(pa.large_string(), len(starts), [None, pa.py_buffer(places), pa.py_buffer(gathered)])
+    return np.array(pc.cast(texts, pa.float64())) + 0.0  # -0.0 and 0.0 are one value
+
+
+def whole_lines(content: IO[bytes]) -> Iterator[bytes]:
+    """A file in large pieces that end where lines do."""
+    rest = b""
+    while read := content.read(_SIZE):
         rest += read
-        end = rest.rfind(b"\n") + 1 if read else len(rest)
+        end = rest.rfind(b"\n") + 1 or (len(rest) if len(rest) > _MOST else 0)
         if end:
-            while skipped >= line and end:
-                first = rest.find(b"\n", 0, end) + 1 or end
-                rest, end, line = rest[first:], end - first, line + 1
-            if end:
-                block = _block(rest[:end], line, columns)
-                yield block
-                line += len(block.fields[0]) if block.fields is not None else sum(1 for _ in block.lines())
-                rest = rest[end:]
-        if not read:
-            return
+            yield rest[:end]
+            rest = rest[end:]
+    if rest:
+        yield rest
+
+
+def blocks(content: IO[bytes], path: Path, columns: int, skipped: int = 0) -> Iterator[Block]:
+    """The lines of a file after the first `skipped` ones."""
+    line, first = 1, True
+    for lines in whole_lines(content):
+        if first:
+            lines, first = lines.removeprefix(codecs.BOM_UTF8), False
+        while skipped >= line and lines:
+            lines, line = lines[lines.find(b"\n") + 1 or len(lines) :], line + 1
+        if lines:
+            block = _block(lines, line, columns)
+            yield block
+            line += len(block.fields[0]) if block.fields is not None else sum(1 for _ in block.lines(path))
 
 
 def _block(content: bytes, line: int, columns: int) -> Block:
     lines = content.count(b"\n") + (not content.endswith(b"\n"))
     starts, ends = (np.empty((lines, columns), dtype=np.int64) for _ in range(2))
-    regular = _split(np.frombuffer(content, dtype=np.uint8), starts, ends)
+    regular = len(content) <= MOST_LINE and _split(np.frombuffer(content, dtype=np.uint8), starts, ends)
     if regular:
         try:
             content.decode()
@@ -98,7 +115,7 @@ def _block(content: bytes, line: int, columns: int) -> Block:
     return Block(content, line, (starts, ends) if regular else None)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _split(content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:
     """Where the fields of each line begin and end; False where a line is not of that many, or has an empty one."""
     columns = starts.shape[1]
@@ -131,12 +148,15 @@ def _split(content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:
     return at >= size
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _kinds(content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """NUMBER for plain decimals, NO_NUMBER for what begins as none does, UNSURE for the rest."""
     kinds = np.empty(len(starts), dtype=np.int8)
     for field in range(len(starts)):
         at, end = starts[field], ends[field]
+        if at == end:
+            kinds[field] = UNSURE
+            continue
         first = content[at]
         digit = _ZERO <= first <= _NINE
         if not (digit or first == _MINUS):
@@ -165,7 +185,7 @@ def _kinds(content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndar
     return kinds
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gathered(content: np.ndarray, starts: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Some runs of bytes end to end."""
     found = np.empty(places[-1], dtype=np.uint8)

@@ -97,9 +97,8 @@ def read_rows(path: Path, report: ImportReport) -> Generator[Row]:
             raise UserError(f"{path} is not a whole gzip file: {error}") from None
 
 
-def bounded_lines(content: IO[AnyStr], path: Path) -> Iterator[AnyStr]:
-    """The lines of a file; one that is too long to be meant is an error."""
-    place = 0
+def bounded_lines(content: IO[AnyStr], path: Path, place: int = 0) -> Iterator[AnyStr]:
+    """The lines of a file, after the first so many; one that is too long to be meant is an error."""
     while line := content.readline(MOST_LINE + 1):
         place += 1
         if len(line) > MOST_LINE:
@@ -174,8 +173,8 @@ def read_table(path: Path, kind: TableKind, builder: GraphBuilder, report: Impor
         raise UserError(f"{path} is empty")
     _check_header(path, first[0])
     report.files.append(path.name)
-    by_blocks = kind is not TableKind.NAMES and len(first[0][1]) == 3 and suffix_of(path) != ".csv"
-    if by_blocks:
+    by_blocks = builder.takes_many and kind is not TableKind.NAMES and suffix_of(path) != ".csv"
+    if by_blocks and len(first[0][1]) == 3:
         from kgreckon.graph.readers.fast_tables import read_fast
 
         rows.close()

@@ -57,7 +57,7 @@ def read_rdf(path: Path, builder: GraphBuilder, report: ImportReport, labels: La
             _skip_mark(content)
             if report.skip_bad_lines and syntax in _LINE_BY_LINE:
                 reader.read_line_by_line(content, syntax)
-            elif builder.takes_many and syntax == ox.RdfFormat.N_TRIPLES:
+            elif builder.takes_many and syntax == ox.RdfFormat.N_TRIPLES and path.is_file():
                 reader.read_blocks(content)
             else:
                 reader.read_whole(content, syntax)

@@ -174,7 +174,7 @@ def read_table(path: Path, kind: TableKind, builder: GraphBuilder, report: Impor
     _check_header(path, first[0])
     report.files.append(path.name)
     by_blocks = builder.takes_many and kind is not TableKind.NAMES and suffix_of(path) != ".csv"
-    if by_blocks and len(first[0][1]) == 3:
+    if by_blocks and len(first[0][1]) == 3 and path.is_file():  # a pipe cannot be read again
         from kgreckon.graph.readers.fast_tables import read_fast
 
         rows.close()

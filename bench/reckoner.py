@@ -39,7 +39,8 @@ from kgreckon.models.reckoner import (
     PredictedFacts,
     Reckoner,
 )
-from kgreckon.models.reckoner.calibrating import mean_over_types
+from kgreckon.models.reckoner.evidence import Evidence
+from kgreckon.models.reckoner.existence import Expectations
 from kgreckon.models.reckoner.fuzzy import FuzzyNumbers, FuzzySet
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
 from kgreckon.query import Batch, interpret
@@ -86,39 +87,26 @@ def variants(reckoner: Reckoner) -> dict[str, Reckoner]:
     def calibrated(**changes: Any) -> Reckoner:
         return Reckoner(facts.recalibrated(replace(fitted, **changes)), inference)
 
-    parts = (facts.observed, facts.scorer, facts.expectations, facts.normalisers)
-    no_values = PredictedFacts(*parts, (), fitted, evidence=facts.evidence)
-    no_links: Any = PredictedFacts(*parts, facts.attributes, fitted)  # with its method replaced
+    observed, scorer, expectations = facts.observed, facts.scorer, facts.expectations
+    no_values = PredictedFacts(observed, scorer, expectations, (), fitted, facts.evidence)
+    no_links: Any = facts.recalibrated(fitted)  # with its method replaced
     no_links.tails = lambda *_: None
-    rules = {"without rules": calibrated(rules=0.0)} if len(facts.evidence) else {}
+    several = PredictedFacts(observed, scorer, expectations, facts.attributes, fitted, facts.evidence, False)
+    rules = {
+        "without rules": calibrated(rules=0.0, more_rules=0.0),
+        "only the best rule": calibrated(more_rules=0.0),
+    }
     return {
         "as trained": reckoner,
-        **rules,
+        **(rules if len(facts.evidence) else {}),
         "no predicted values": Reckoner(no_values, inference),
         "no predicted relations": Reckoner(no_links, inference),
-        "calibration of the defaults": Reckoner(facts.recalibrated(Calibration()), inference),
-        "no calibration: all weights 1": Reckoner(
-            facts.recalibrated(
-                Calibration(
-                    forward=1.0,
-                    backward=0.0,
-                    hidden=1.0,
-                    existence=1.0,
-                    rules=1.0,
-                    value_link=1.0,
-                    value_back=0.0,
-                    value_regression=1.0,
-                )
-            ),
-            inference,
-        ),
+        "weights of the defaults": Reckoner(facts.recalibrated(Calibration()), inference),
+        "both ends alike": calibrated(as_stated=0.0, by_arity=0.0),
         "maximum instead of expectation": Reckoner(facts, replace(inference, expectation=False)),
-        "without the one-valued rule": Reckoner(
-            PredictedFacts(*parts, facts.attributes, fitted, one_valued_rule=False, evidence=facts.evidence), inference
-        ),
+        "without the one-valued rule": Reckoner(several, inference),
         "without the regression": calibrated(value_regression=0.0, value_link=max(fitted.value_link, 0.7)),
         "only the regression": calibrated(value_link=0.0, value_back=0.0, value_regression=1.0),
-        "facts seen from the head only": calibrated(forward=1.0, backward=0.0),
         "64 heads": Reckoner(facts, replace(inference, heads=64)),
         "16 heads": Reckoner(facts, replace(inference, heads=16)),
     }
@@ -128,11 +116,13 @@ def with_knowledge(reckoner: Reckoner, benchmark: Benchmark) -> dict[str, Reckon
     """The run that need not predict relations, or values, since the testing graph's are given: where the loss sits."""
     facts, training, testing = reckoner.facts, benchmark.graphs.at(Split.TRAIN), benchmark.graphs.at(Split.TEST)
     assert isinstance(facts, PredictedFacts)
-    learned = (facts.scorer, facts.expectations, facts.normalisers, facts.attributes, facts.calibration)
 
     def knowing(**given: Any) -> Reckoner:
-        observed = ObservedFacts.of(replace(training, **given), facts.observed.device)
-        return Reckoner(PredictedFacts(observed, *learned, evidence=facts.evidence), reckoner.inference)
+        graph = replace(training, **given)
+        expectations = Expectations(graph, facts.expectations.stated_share, facts.calibration.existence)
+        parts = facts.scorer, expectations, facts.attributes, facts.calibration
+        observed = ObservedFacts.of(graph, facts.observed.device)
+        return Reckoner(PredictedFacts(observed, *parts, Evidence(graph, facts.evidence.rules)), reckoner.inference)
 
     return {
         "all relations known": knowing(facts=testing.facts),
@@ -247,7 +237,7 @@ def main() -> None:
         rows.append(
             (
                 name,
-                round(mean_over_types(found), 2),
+                round(found.mean_over_types(), 2),
                 *(round(each, 2) for each in apart),
                 round(len(queries) / found.seconds),
             )

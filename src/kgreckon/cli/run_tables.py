@@ -130,6 +130,7 @@ def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Consol
             (unit, error["queries"], float(error["median"]), float(error["mean"])) for unit, error in errors.items()
         ]
         print_table(out, "Absolute error of the best value", ("unit", "queries", "median", "mean"), cells)
+    _print_reliability(evaluation, out)
     out.print(f"{result['queries']:,} queries in {result['seconds']:.1f} s", style="dim")
 
 
@@ -151,6 +152,27 @@ def _print_hardness(table: TargetTable, sort: str, out: Console) -> None:
     ]
     names = ("facts missing", "values missing", "queries", "hard answers", "MRR")
     print_table(out, f"The same, facts and values apart: {sort}", names, kinds)
+
+
+def _print_reliability(evaluation: EvaluationResult, out: Console) -> None:
+    """Of the answers that are shown with each probability, the share that is true; by type, how far off that is."""
+    rows = evaluation.reliability
+    if not rows:
+        return
+    from kgreckon.evaluation import expected_error
+
+    cells = []
+    for tenth in sorted({row.tenth for row in rows}):
+        own = [row for row in rows if row.tenth == tenth]
+        count = sum(row.candidates for row in own)
+        stated, true = (sum(row.candidates * getattr(row, name) for row in own) / count for name in ("stated", "true"))
+        label = f"{max(tenth / 10, 0.01):g} to {(tenth + 1) / 10:g}"
+        cells.append((label, count, f"{stated:.1%}", f"{true:.1%}"))
+    title = f"Reliability of probabilities: {evaluation.split} split, answers that the training graph does not prove"
+    print_table(out, title, ("probability", "answers", "mean probability", "true"), cells)
+    by_type = {name: [row for row in rows if row.type == name] for name in dict.fromkeys(row.type for row in rows)}
+    errors = ", ".join(f"{name} {expected_error(own):.3f}" for name, own in by_type.items())
+    out.print(f"expected calibration error: {expected_error(rows):.3f}; by type: {errors}", soft_wrap=True)
 
 
 def print_settings(settings: type[Settings], model: str, out: Console) -> None:

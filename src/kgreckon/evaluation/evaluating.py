@@ -113,12 +113,13 @@ def evaluate_scores(
     queries: EvaluationQueries,
     advance: Callable[[int, int], None] = lambda count, total: None,
     at_once: int = 0,
+    see: Callable[[RankedQueries, int, int, Tensor], None] | None = None,
 ) -> Evaluation:
     """Rank every hard answer by the scores that `score` gives to all candidates of a batch's queries.
 
     Where `score` gives more scores after those of all entities, answers are also ranked among all of them. `advance`
-    hears of so many more queries of so many in all. On a GPU everything is queued, and the host waits only for the end.
-    Raises a UserError where a score is not a number.
+    hears of so many more queries of so many in all, and `see` looks at the scores of neighbouring queries. On a GPU
+    everything is queued, and the host waits only for the end. Raises a UserError where a score is not a number.
     """
     start = perf_counter()
     at_once = at_once or _AT_ONCE[queries.numbers.device.type]
@@ -135,6 +136,8 @@ def evaluate_scores(
             if scores.shape[1] > candidates:
                 among_values.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
                 scores = scores[:, :candidates]
+            if see is not None:
+                see(queries_of_shape, first, last, scores)
             query_ranks = filtered_ranks(scores, easy, hard)
             parts.append(QueryScores.from_ranks(query_ranks))
             if queries_of_shape.hardness is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kgreckon.errors import UserError
 from kgreckon.evaluation.by_hardness import HardnessRow
 from kgreckon.evaluation.metrics import Metrics
+from kgreckon.evaluation.reliability import ReliabilityRow
 
 if TYPE_CHECKING:
     import pandas
@@ -93,6 +94,7 @@ class EvaluationResult:
     by_unit: dict[str, Metrics]  # of queries for numbers
     queries_per_type: int | None  # None where all queries were ranked
     device: str
+    reliability: list[ReliabilityRow] | None = None  # of probabilities; None of scores that are not probabilities
 
     def as_json(self) -> dict[str, Any]:
         """The result as a run folder keeps it."""
@@ -111,6 +113,7 @@ class EvaluationResult:
             "number_targets": numbers,
             "queries_per_type": self.queries_per_type,
             "device": self.device,
+            "reliability": None if self.reliability is None else [asdict(row) for row in self.reliability],
         }
 
     @staticmethod
@@ -130,6 +133,7 @@ class EvaluationResult:
                 {unit: Metrics(**metrics) for unit, metrics in numbers["by_unit"].items()},
                 data.get("queries_per_type"),
                 data.get("device", "unknown"),
+                None if data.get("reliability") is None else [ReliabilityRow(**row) for row in data["reliability"]],
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise UserError(f"these are not the metrics of an evaluation: {error!r}") from None

@@ -58,6 +58,15 @@ class Evaluation:
         metrics = self.select(lambda result: not result.shape.denotes_numbers) or self.select(lambda result: True)
         return metrics.mrr if metrics is not None else 0.0
 
+    def mean_over_types(self) -> float:
+        """The mean over the general types of the MRR of queries for entities."""
+        by_type: dict[str, list[QueryScores]] = {}
+        for result in self.results:
+            if not result.shape.denotes_numbers:
+                by_type.setdefault(result.type, []).append(result.scores)
+        mean = mean_of([summarise(QueryScores.concatenate(own)) for own in by_type.values()])
+        return 0.0 if mean is None else mean.mrr
+
     def as_json(self) -> dict[str, Any]:
         """All tables as plain data, entity targets and number targets apart."""
         asked = [result.units for result in self.results if result.units is not None]

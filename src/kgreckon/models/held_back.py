@@ -16,6 +16,7 @@ class HeldBack:
     facts: Triples
     attribute_facts: Triples
     stated_share: float  # of all true facts, the share that the graph states
+    of_hidden: float = 1.0  # of all true facts that the graph lacks, the share that is held back
 
     @staticmethod
     def nothing(graph: KnowledgeGraph, stated_share: float) -> HeldBack:
@@ -23,14 +24,14 @@ class HeldBack:
         return HeldBack(graph.facts[:0], graph.attribute_facts[:0], stated_share)
 
     @staticmethod
-    def between(graph: KnowledgeGraph, larger: KnowledgeGraph, stated_share: float) -> HeldBack:
+    def between(graph: KnowledgeGraph, larger: KnowledgeGraph, stated_share: float, of_hidden: float = 1.0) -> HeldBack:
         """What a larger graph over the same names states beyond a graph."""
 
         def more(own: Triples, others: Triples) -> Triples:
             return others[own.rows_of(others.sources, others.labels, others.targets) < 0]
 
         facts, attribute_facts = more(graph.facts, larger.facts), more(graph.attribute_facts, larger.attribute_facts)
-        return HeldBack(facts, attribute_facts, stated_share)
+        return HeldBack(facts, attribute_facts, stated_share, of_hidden)
 
 
 def hold_back(graph: KnowledgeGraph, share: float, rng: np.random.Generator) -> tuple[KnowledgeGraph, HeldBack]:

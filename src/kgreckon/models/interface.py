@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
+    from kgreckon.query import Shape
+
 
 class ScoreMeaning(StrEnum):
     """What a model's score means."""
@@ -159,6 +161,10 @@ class TrainedModel(Model):
             scores[row, ask(self.graph, Follow(relation, Entity(head)))] = 0
         rows, tails = np.nonzero(scores >= above)
         return rows, tails, scores[rows, tails]
+
+    def shown(self, shape: Shape, scores: Tensor) -> Tensor:  # (queries, candidates)
+        """What is shown to people for the scores of queries of a shape; a model with probabilities may map them."""
+        return scores
 
     def scores_as_released(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, candidates, then others)
         """The same, and after them the scores of others that the paper's released code ranks among the candidates."""

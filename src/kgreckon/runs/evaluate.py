@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from kgreckon.benchmark import Split
 from kgreckon.errors import UserError
-from kgreckon.evaluation import EvaluationQueries, EvaluationResult, evaluate_scores
+from kgreckon.evaluation import EvaluationQueries, EvaluationResult, ReliabilityMeter, evaluate_scores
 from kgreckon.files import listing, replacing, write_json, writing
 from kgreckon.models.devices import device_for, float32_products
+from kgreckon.models.interface import ScoreMeaning
 from kgreckon.runs.run_folder import Run
 
 BALANCED = "_balanced"  # in the names of the results on a balanced benchmark
@@ -35,10 +37,15 @@ def evaluate(
         queries = EvaluationQueries.load(opened, split, where, queries_per_type, with_hardness=True)
         with float32_products("high" if where.type == "cuda" else "highest"):
             model = run.load(benchmark, device)
-            evaluation = evaluate_scores(model.scores_as_released, queries, advance, model.queries_at_once)
+            meter = None
+            if model.calibration is ScoreMeaning.PROBABILITY:
+                meter = ReliabilityMeter(opened.graphs.at(Split.TRAIN), opened.mode, model.shown)
+            see = None if meter is None else meter.see
+            evaluation = evaluate_scores(model.scores_as_released, queries, advance, model.queries_at_once, see)
         result = EvaluationResult.from_json(
             evaluation.as_json() | {"queries_per_type": queries_per_type or None, "device": where.type}
         )
+        result = replace(result, reliability=None if meter is None else meter.rows())
         table = run.folder / f"{split.label}_metrics{BALANCED if 'balance' in opened.header else ''}.csv"
         _write_csv(table, result)
         write_json(table.with_suffix(".json"), result.as_json() | {"files": listing([table])})

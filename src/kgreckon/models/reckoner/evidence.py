@@ -1,116 +1,78 @@
-"""What rules say for facts that the graph does not state, as an addition to the link predictor's scores."""
+"""What rules say for facts that the graph does not state, found when a question needs it."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.proofs import RulePath
-from kgreckon.models.reckoner.observed import LabelledEdges, ObservedFacts, ragged_ranges
-from kgreckon.models.reckoner.rules import Rules, foretell, mine_rules, support_of
+from kgreckon.models.reckoner.caches import Latest
+from kgreckon.models.reckoner.rules import Edges, Rules, support_of, told_by
 
-_SMALL = 0.03  # the chance from which on a rule's word counts
-_LEAST_EXPECTED = 1e-3  # facts to be expected of an entity and a label, below which no rule is asked
-_MOST = 10_000_000  # facts in all, those that rules speak for most
+_KEPT = 1 << 24  # facts that rules speak for, kept from question to question
+_Row = tuple[np.ndarray, np.ndarray, np.ndarray]  # tails, the best confidence, what others add
 
 
-@dataclass(frozen=True)
 class Evidence:
-    """Facts that rules speak for: what is added to their scores, seen from the head and seen from the tail."""
+    """Rules, and the facts of a graph that they start from: all that is known when a question is asked."""
 
-    facts: LabelledEdges
-    from_head: Tensor  # (facts,) float32
-    from_tail: Tensor  # (facts,) float32
-    rules: Rules
+    def __init__(self, graph: KnowledgeGraph, rules: Rules) -> None:
+        self.rules, self.num_entities = rules, len(graph.entities)
+        self.edges = Edges(graph) if len(rules) else None
+        self._kept: Latest[tuple[int, int], _Row] = Latest(_KEPT, lambda row: 1 + len(row[0]))
 
     def __len__(self) -> int:
-        return len(self.from_head)
+        return len(self.rules)
 
-    @staticmethod
-    def none(observed: ObservedFacts) -> Evidence:
-        """Nobody says anything."""
-        nothing = np.zeros(0, dtype=np.int64)
-        rules = Rules.none(observed.relations.num_labels)
-        return _evidence(observed, nothing, nothing, nothing, np.zeros((2, 0), dtype=np.float32), rules)
+    def rows(self, labels: Tensor, heads: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # (n,), (n,)
+        """What is said for the facts of some labels and heads: rows, tails, the best confidence, what others add."""
+        device = heads.device
+        if self.edges is None:
+            nothing = torch.zeros(0, device=device)
+            return nothing.long(), nothing.long(), nothing, nothing
+        asked = np.stack([labels.cpu().numpy(), heads.cpu().numpy()], axis=1)
+        distinct, place = np.unique(asked, axis=0, return_inverse=True)
+        keys = list(map(tuple, distinct.tolist()))
+        found = [self._kept.find(key) for key in keys]
+        missing = np.array([number for number, row in enumerate(found) if row is None], dtype=np.int64)
+        if len(missing):
+            row, *columns = told_by(self.edges, self.rules, distinct[missing, 0], distinct[missing, 1])
+            bounds = np.searchsorted(row, np.arange(len(missing) + 1))
+            for number, low, high in zip(missing.tolist(), bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+                own: _Row = (columns[0][low:high].copy(), columns[1][low:high].copy(), columns[2][low:high].copy())
+                found[number] = own
+                self._kept.keep(keys[number], own)
+        chosen = [kept for number in place.ravel().tolist() if (kept := found[number]) is not None]
+        rows = np.repeat(np.arange(len(chosen)), [len(kept[0]) for kept in chosen])
+        tails, best, more = (
+            np.concatenate([kept[column] for kept in chosen]) if chosen else np.zeros(0) for column in range(3)
+        )
+        arrays = (rows, tails.astype(np.int64), best.astype(np.float32), more.astype(np.float32))
+        row_, tail_, best_, more_ = (torch.from_numpy(array).to(device) for array in arrays)
+        return row_, tail_, best_, more_
 
-    @staticmethod
-    def of_rules(observed: ObservedFacts, expected: Tensor) -> Evidence:  # (relations in both directions, entities)
-        """What the graph's rules say for the facts of entities and labels that are expected to have some."""
-        graph = observed.graph
-        labels, heads = (each.cpu().numpy() for each in torch.nonzero(expected > _LEAST_EXPECTED, as_tuple=True))
-        rules = mine_rules(graph)
-        told = foretell(graph, rules, labels, heads)
-        scores = np.log1p(told.chances / _SMALL)
-        chosen = np.argsort(-scores, kind="stable")[:_MOST]
-        size = len(graph.entities)
-        there = (told.labels[chosen] * size + told.heads[chosen]) * size + told.tails[chosen]
-        back = ((told.labels[chosen] ^ 1) * size + told.tails[chosen]) * size + told.heads[chosen]
-        keys, places = np.unique(np.concatenate([there, back]), return_inverse=True)
-        columns = np.zeros((2, len(keys)), dtype=np.float32)
-        columns[0, places[: len(chosen)]] = columns[1, places[len(chosen) :]] = scores[chosen]
-        return _evidence(observed, keys // size // size, keys // size % size, keys % size, columns, rules)
-
-    def as_tensors(self) -> dict[str, Tensor]:
-        """What a run folder keeps."""
-        counts = self.facts.starts.diff()
-        labels = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
-        columns = [labels, self.facts.sources, self.facts.targets]
-        return {
-            "evidence_facts": torch.stack(columns).int(),
-            "evidence_scores": torch.stack([self.from_head, self.from_tail]).half(),
-            "rule_starts": torch.from_numpy(self.rules.starts),
-            "rule_steps": torch.from_numpy(np.stack([self.rules.first, self.rules.second])).int(),
-            "rule_confidences": torch.from_numpy(self.rules.confidence).float(),
-        }
-
-    @staticmethod
-    def from_tensors(tensors: dict[str, Tensor], observed: ObservedFacts) -> Evidence:
-        """The same again; a run without it has none."""
-        if "evidence_facts" not in tensors:
-            return Evidence.none(observed)
-        labels, heads, tails = tensors["evidence_facts"].long().cpu().numpy()
-        first, second = tensors["rule_steps"].long().cpu().numpy()
-        starts, confidences = (tensors[name].cpu().numpy() for name in ("rule_starts", "rule_confidences"))
-        rules = Rules(starts, first, second, confidences)
-        return _evidence(observed, labels, heads, tails, tensors["evidence_scores"].float().cpu().numpy(), rules)
-
-    def add_to(
-        self, scores: Tensor, labels: Tensor, heads: Tensor, to: slice, from_head: float, from_tail: float
-    ) -> None:  # (n, tails), (n,), (n,)
-        """Add what is said for each row's facts, from both sides with a weight, to the scores of some tails."""
-        if not len(self) or not (from_head or from_tail):
-            return
-        row, fact = ragged_ranges(*self.facts.groups(labels, heads))
-        first, last, _ = to.indices(self.facts.num_targets)
-        tail = self.facts.targets[fact]
-        inside = (tail >= first) & (tail < last)
-        row, fact, tail = row[inside], fact[inside], tail[inside]
-        scores[row, tail - first] += from_head * self.from_head[fact] + from_tail * self.from_tail[fact]
-
-    def support(self, observed: ObservedFacts, head: int, label: int, tail: int) -> RulePath | None:
-        """The path by which the most trusted rule speaks for a fact, from either end."""
-        row = torch.tensor([[label], [head]], device=self.facts.starts.device)
-        start, end = (int(each) for each in self.facts.groups(*row))
-        if not (self.facts.targets[start:end] == tail).any():
-            return None
-        ends = (head, label, tail), (tail, label ^ 1, head)
-        found = [support_of(observed.graph, self.rules, *each) for each in ends]
-        return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
+    def support(self, head: int, label: int, tail: int) -> RulePath | None:
+        """The path by which the most trusted rule speaks for a fact."""
+        return None if self.edges is None else support_of(self.edges, self.rules, head, label, tail)
 
 
-def _evidence(
-    observed: ObservedFacts,
-    labels: np.ndarray,
-    heads: np.ndarray,
-    tails: np.ndarray,
-    columns: np.ndarray,
-    rules: Rules,
-) -> Evidence:
-    """Facts sorted by label, head and tail."""
-    size = len(observed.graph.entities)
-    facts = LabelledEdges.of(heads, labels, tails, (size, observed.relations.num_labels, size), observed.device)
-    from_head, from_tail = (torch.from_numpy(column.copy()).to(observed.device) for column in columns)
-    return Evidence(facts, from_head, from_tail, rules)
+def rules_as_tensors(rules: Rules) -> dict[str, Tensor]:
+    """What a run folder keeps."""
+    return {
+        "rule_starts": torch.from_numpy(rules.starts),
+        "rule_steps": torch.from_numpy(np.stack([rules.first, rules.second])).int(),
+        "rule_confidences": torch.from_numpy(rules.confidence).float(),
+        "rule_groups": torch.from_numpy(rules.group).to(torch.uint8),
+    }
+
+
+def rules_from_tensors(tensors: dict[str, Tensor], num_labels: int) -> Rules:
+    """The same again; a run without rules has none."""
+    if "rule_starts" not in tensors:
+        return Rules.none(num_labels)
+    first, second = tensors["rule_steps"].long().cpu().numpy()
+    group = tensors["rule_groups"].long().cpu().numpy()
+    confidence = tensors["rule_confidences"].double().cpu().numpy()
+    return Rules(tensors["rule_starts"].cpu().numpy(), first, second, confidence, group)

@@ -1,88 +1,160 @@
-"""How many facts of each label an entity is to be expected to have beyond those that the training graph states."""
+"""How many facts of each label an entity is expected to have beyond those that a graph states.
+
+Everything is counted when a label is asked about, from the graph that is known then. What its other labels say of an
+entity is counted without the entity itself. Seven weights, the same for all labels, turn the counts into a probability.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 import numpy as np
-import torch
-from scipy import special, stats
+from scipy import sparse, special, stats
 
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.models.reckoner.features import label_counts
+from kgreckon.models.reckoner.caches import Latest
 
 FOLDS = 5
+EXISTENCE_FEATURES = ("one", "rate", "most", "least", "mean", "sum", "labels")
+# What holds before any fact was held back to fit the weights on: an entity without the label is the rarer the more of
+# its likes have it.
+EXISTENCE_DEFAULTS = (-3.0, 1.3, 1.2, 0.2, 0.2, 0.1, 0.2)
 _LONGEST = 64  # counts up to here are told apart
 _PSEUDO = 5.0  # groups of all labels together that stand beside a label's own
-_STEPS = 120
+_PSEUDO_OWNERS = 3.0  # entities at the label's own rate that stand beside the owners of a feature
+_LEAST_OWNERS = 10  # of a pair of a label and a target, from which on it is a feature
+_MOST_PAIRS = 20_000
+_KEPT = 1 << 25  # numbers kept of labels that were asked about
+_Expected = tuple[np.ndarray, np.ndarray]
 
 
-def stated_chances(
-    graph: KnowledgeGraph, vectors: np.ndarray, fold_of: np.ndarray, device: torch.device
-) -> np.ndarray:  # (entities, relations in both directions and attributes)
-    """The chance that the graph states a fact of each label of each entity.
+@dataclass(frozen=True)
+class Signatures:
+    """Which labels each entity has, relations in both directions and attributes, and which frequent targets of them."""
 
-    Logistic regressions on the other labels that the entity has and on its place among entities, out of fold.
+    owned: sparse.csr_matrix  # (entities, features) ones; the first features are the labels themselves
+    label_of: np.ndarray  # (features,) the label that a feature is about
+    owners: np.ndarray  # (features,) how many entities have it
+    num_labels: int
+
+    @staticmethod
+    def of(graph: KnowledgeGraph) -> Signatures:
+        """The signatures of a graph's entities."""
+        heads, labels, tails = (column.astype(np.int64) for column in graph.facts.both_ways())
+        own, relations, size = graph.attribute_facts, 2 * len(graph.relations), len(graph.entities)
+        num_labels = relations + len(graph.attributes)
+        pairs, pair, counts = np.unique(labels * size + tails, return_inverse=True, return_counts=True)
+        frequent = np.flatnonzero(counts >= _LEAST_OWNERS)
+        frequent = frequent[np.argsort(-counts[frequent], kind="stable")[:_MOST_PAIRS]]
+        column_of = np.full(len(pairs), -1)
+        column_of[frequent] = num_labels + np.arange(len(frequent))
+        paired = column_of[pair] >= 0
+        entities = np.concatenate([heads, own.sources, heads[paired]])
+        columns = np.concatenate([labels, relations + own.labels.astype(np.int64), column_of[pair][paired]])
+        shape = size, num_labels + len(frequent)
+        owned = sparse.csr_matrix((np.ones(len(entities), dtype=np.float32), (entities, columns)), shape=shape)
+        owned.sum_duplicates()
+        owned.data[:] = 1
+        label_of = np.concatenate([np.arange(num_labels), pairs[frequent] // size])
+        return Signatures(owned, label_of, np.asarray(owned.sum(axis=0)).ravel(), num_labels)
+
+    def features(self, label: int, having: np.ndarray) -> np.ndarray:  # (owners,) -> (entities, weights)
+        """What the other labels of each entity say of one label that it lacks, given the entities that have it."""
+        entities = self.owned.shape[0]
+        rate = (len(having) + 0.5) / (entities + 1.0)
+        both = np.bincount(self.owned[having].indices, minlength=len(self.owners))
+        # An entity without the label is one of the feature's owners, and says nothing of itself.
+        share = (both + _PSEUDO_OWNERS * rate) / (np.maximum(self.owners - 1, both) + _PSEUDO_OWNERS)
+        said = special.logit(share.clip(1e-6, 1 - 1e-6)) - special.logit(rate)
+        said[self.label_of == label] = 0
+        counts = np.diff(self.owned.indptr)
+        data, some = said[self.owned.indices], counts > 0
+        total, most, least = (np.zeros(entities) for _ in range(3))
+        if len(data):
+            starts = self.owned.indptr[:-1][some]
+            total[some] = np.add.reduceat(data, starts)
+            most[some] = np.maximum.reduceat(data, starts).clip(min=0)
+            least[some] = np.minimum.reduceat(data, starts).clip(max=0)
+        safe = np.maximum(counts, 1)
+        own = (np.ones(entities), np.full(entities, special.logit(rate)), most, least, total / safe)
+        return np.stack([*own, total / np.sqrt(safe), np.log1p(counts)], axis=1)
+
+
+class Expectations:
+    """The hidden facts to expect of each entity: those of a label are computed together, and the latest are kept."""
+
+    def __init__(self, graph: KnowledgeGraph, stated_share: float, weights: tuple[float, ...] = EXISTENCE_DEFAULTS):
+        self.graph, self.stated_share, self.weights = graph, stated_share, np.array(weights)
+        self.signatures = Signatures.of(graph)
+        self._tails = _sorted_heads(graph)
+        self._overall: _Expected | None = None
+        self._kept: Latest[int, _Expected] = Latest(_KEPT, lambda both: len(both[0]))
+
+    def reweighed(self, weights: tuple[float, ...]) -> Expectations:
+        """The same with other weights."""
+        other = object.__new__(Expectations)
+        kept: Latest[int, _Expected] = Latest(_KEPT, lambda both: len(both[0]))
+        other.__dict__ = {**self.__dict__, "weights": np.array(weights), "_kept": kept}
+        return other
+
+    def owners(self, label: int) -> tuple[np.ndarray, np.ndarray]:
+        """The entities that state a label, and how many facts of it each of them states."""
+        starts, heads = self._tails
+        return np.unique(heads[starts[label] : starts[label + 1]], return_counts=True)
+
+    def of(self, label: int) -> tuple[np.ndarray, np.ndarray]:  # (entities,) float32, (entities,) bool
+        """How many facts of a label are hidden, to be expected of each entity, and which entities state some."""
+        return self._kept.get(label, lambda: self._of(label))
+
+    def _of(self, label: int) -> _Expected:
+        having, counts = self.owners(label)
+        expected = special.expit(self.signatures.features(label, having) @ self.weights).astype(np.float32)
+        stated = np.zeros(len(expected), dtype=bool)
+        stated[having] = True
+        expected[having] = self._behind(having, counts)
+        return expected, stated
+
+    def attributes_of(self, entity: int) -> np.ndarray:  # (attributes,)
+        """How likely an entity has each attribute that it does not state."""
+        first = 2 * len(self.graph.relations)
+        return np.array([self.of(first + a)[0][entity] for a in range(len(self.graph.attributes))])
+
+    def _behind(self, having: np.ndarray, counts: np.ndarray) -> np.ndarray:  # (owners,), (owners,) -> (owners,)
+        """How many facts are hidden behind those that are stated: for a label that nothing has twice, none."""
+        if self._overall is None:
+            heads_of = [self.owners(label)[1] for label in range(self.signatures.num_labels)]
+            self._overall = _hidden_and_groups(np.concatenate(heads_of or [np.zeros(0)]), self.stated_share)
+        hidden, groups = _hidden_and_groups(counts, self.stated_share)
+        overall = self._overall[0] / np.maximum(self._overall[1], 1e-12)
+        table = (hidden + _PSEUDO * overall) / (groups + _PSEUDO)
+        ratio = (1 - self.stated_share) / self.stated_share
+        return np.where(counts > _LONGEST // 2, ratio * counts, table[counts.clip(max=_LONGEST)])
+
+
+def _sorted_heads(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:  # (labels + 1,), (facts,)
+    """The entities that state each label, once for each fact; relations in both directions, then attributes."""
+    heads, labels, _ = graph.facts.both_ways()
+    own, relations = graph.attribute_facts, 2 * len(graph.relations)
+    labels = np.concatenate([labels.astype(np.int64), relations + own.labels.astype(np.int64)])
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(relations + len(graph.attributes) + 1))
+    return starts, np.concatenate([heads, own.sources])[order]
+
+
+def _hidden_and_groups(counts: np.ndarray, stated_share: float) -> tuple[np.ndarray, np.ndarray]:
+    """By the facts that remain: how many facts were hidden, and from how many groups, were these counts the true ones.
+
+    Each fact is stated with the probability `stated_share`.
     """
-    counts, often = label_counts(graph)
-    owns = np.zeros((len(graph.entities), len(graph.attributes)), dtype=np.float32)
-    owns[graph.attribute_facts.sources, graph.attribute_facts.labels] = 1
-    wanted = np.concatenate([counts > 0, owns > 0], axis=1)
-    features = np.concatenate([np.ones((len(owns), 1)), counts[:, often], owns, 0.3 * vectors], axis=1)
-    own_column = np.full(wanted.shape[1], -1)
-    own_column[often] = 1 + np.arange(len(often))
-    own_column[counts.shape[1] :] = 1 + len(often) + np.arange(owns.shape[1])
-    x = torch.from_numpy(features).float().to(device)
-    y = torch.from_numpy(wanted).float().to(device)
-    found = np.zeros(wanted.shape, dtype=np.float32)
-    for fold in range(FOLDS):
-        own = torch.from_numpy(fold_of == fold).to(device)
-        weights = _logistic(x[~own], y[~own], own_column)
-        found[fold_of == fold] = torch.sigmoid(x[own] @ weights).cpu().numpy()
-    return found.clip(1e-6, 1 - 1e-4)
+    histogram = np.bincount(counts.astype(np.int64).clip(max=_LONGEST), minlength=_LONGEST + 1)
+    hidden, chance = _chances(stated_share)
+    return histogram @ hidden, histogram @ chance
 
 
-def _logistic(x: torch.Tensor, y: torch.Tensor, own_column: np.ndarray) -> torch.Tensor:  # (n, f), (n, l) -> (f, l)
-    """Weights of one logistic regression per column of y, none of which sees itself among the features."""
-    allowed = torch.ones(x.shape[1], y.shape[1], device=x.device)
-    labels = np.flatnonzero(own_column >= 0)
-    allowed[torch.from_numpy(own_column[labels]), torch.from_numpy(labels)] = 0
-    weights = torch.zeros(x.shape[1], y.shape[1], device=x.device)
-    rate = (y.sum(dim=0) / max(1, len(y))).clamp(1e-6, 1 - 1e-6)
-    weights[0] = torch.log(rate / (1 - rate))
-    optimizer = torch.optim.Adam([weights], lr=0.05, betas=(0.9, 0.99), eps=1e-6)
-    for _ in range(_STEPS):  # all regressions at once; their gradient is a matrix product
-        gradient = x.T @ (torch.sigmoid(x @ weights) - y) / max(1, len(x))
-        gradient[1:] += 2e-3 * rate.clamp(min=1e-3) * weights[1:]
-        weights.grad = gradient * allowed / rate.clamp(min=1e-3).sqrt()
-        optimizer.step()
-    return weights
-
-
-def hidden_tails(graph: KnowledgeGraph, stated_share: float) -> np.ndarray:  # (labels, entities) float32
-    """For each relation in both directions and each entity that has some: how many more tails are hidden in the mean.
-
-    Each fact is stated with the probability `stated_share`. Were the stated counts the true ones, this is how many
-    tails would be hidden behind those that remain: for a relation with one tail, none. 0 where none are stated.
-    """
-    labels, entities = 2 * len(graph.relations), len(graph.entities)
-    heads, relations, _ = graph.facts.both_ways()
-    # One cell in a hundred or fewer: an entity has few of the relations.
-    cells, some = np.unique(relations.astype(np.int64) * entities + heads, return_counts=True)
-    label = cells // entities
-    capped = some.clip(max=_LONGEST)
-    histogram = np.bincount(label * (_LONGEST + 1) + capped, minlength=labels * (_LONGEST + 1))
-    histogram = histogram.reshape(labels, _LONGEST + 1)
-    histogram[:, 0] = entities - histogram.sum(axis=1)
+@lru_cache(maxsize=16)
+def _chances(stated_share: float) -> tuple[np.ndarray, np.ndarray]:
+    """The chance that of n facts c stay, and with it how many are hidden."""
     n, c = np.meshgrid(np.arange(_LONGEST + 1), np.arange(_LONGEST + 1), indexing="ij")
     chance = stats.binom.pmf(c, n, stated_share) * (n > 0)
-    groups, hidden = histogram @ chance, histogram @ (chance * (n - c))
-    overall = hidden.sum(axis=0) / np.maximum(groups.sum(axis=0), 1e-12)
-    table = (hidden + _PSEUDO * overall) / (groups + _PSEUDO)
-    ratio = (1 - stated_share) / stated_share
-    found = np.zeros(labels * entities, dtype=np.float32)
-    found[cells] = np.where(some > _LONGEST // 2, ratio * some, table[label, capped])
-    return found.reshape(labels, entities)
-
-
-def odds(chances: np.ndarray) -> np.ndarray:
-    """What stated chances say of an entity without a stated fact: chance against chance, as special.logit has it."""
-    return np.exp(special.logit(chances))
+    return chance * (n - c), chance

@@ -55,8 +55,7 @@ class ReckonerFamily(ModelFamily[ReckonerSettings]):
         mode: ComparisonMode,
     ) -> ReckonerModel:
         """The trained reckoner over the facts of the graph that is known."""
-        reckoner, facts = load_reckoner(files, benchmark, settings, device, known, mode)
-        return ReckonerModel(reckoner, facts)
+        return ReckonerModel(*load_reckoner(files, benchmark, settings, device, known, mode))
 
     def learn(
         self,

@@ -1,38 +1,44 @@
-"""Learning a reckoner from a graph into a run folder: links, then what else is believed, then the calibration.
+"""Learning a reckoner from a graph into a run folder: links, rules, attributes, then what their evidence weighs.
 
 A graph and some true facts that it lacks are enough; a benchmark's validation queries are used where there are any.
+Every part is saved as soon as it is learned, so that a stopped training goes on from there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from kgreckon.errors import UserError
-from kgreckon.evaluation import AnswerPairs, EvaluationQueries, filtered_ranks
+from kgreckon.evaluation import AnswerPairs, EvaluationQueries, evaluate_scores, filtered_ranks
 from kgreckon.exact import ComparisonMode
 from kgreckon.files import read_json, write_json
 from kgreckon.graph import KnowledgeGraph, Triples
 from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
-from kgreckon.models.reckoner.calibrating import STEPS, fit_calibration
-from kgreckon.models.reckoner.evidence import Evidence
-from kgreckon.models.reckoner.fitting import Beliefs, fit_beliefs
+from kgreckon.models.reckoner.answer_maps import AnswerMaps, AnswerSample
+from kgreckon.models.reckoner.attributes import AttributeModels, fit_attributes
+from kgreckon.models.reckoner.calibrating import fit_calibration
+from kgreckon.models.reckoner.calibration import Calibration
+from kgreckon.models.reckoner.evidence import Evidence, rules_as_tensors, rules_from_tensors
+from kgreckon.models.reckoner.existence import FOLDS, Expectations
 from kgreckon.models.reckoner.fuzzy import Inference, Reckoner
-from kgreckon.models.reckoner.links import SCORERS, LinkScorer, LinkTraining
+from kgreckon.models.reckoner.links import SCORERS, Labels, LinkScorer, LinkTraining
 from kgreckon.models.reckoner.observed import ObservedFacts, ragged_ranges
-from kgreckon.models.reckoner.predicted import Calibration, Labels, Normalisers, PredictedFacts, log_sums
+from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.reckoner_settings import ReckonerSettings
+from kgreckon.models.reckoner.rules import Rules, mine_rules
 from kgreckon.models.run_files import BEST, LAST, RunFiles
 
 CALIBRATION = "calibration.json"
+ANSWERS = "answer_calibration.json"  # what is shown for the answers to each type of queries
+RULES, ATTRIBUTES = "rules.safetensors", "attributes.safetensors"  # until the weights are saved with all parts
 # Queries answered at once: a GPU wants many, a CPU's caches few.
 AT_ONCE = {"cuda": 512, "cpu": 16}
-_UNKNOWN = 6e4  # stands for infinity in half precision
 _RANKED = 1000  # held-back facts ranked from each end, where no query is there to validate
 
 
@@ -52,48 +58,67 @@ def learn_reckoner(
     mode: ComparisonMode = ComparisonMode.COMPUTED,
     calibration: Calibration | None = None,
 ) -> None:
-    """Take all epochs that are left, then fit the rest; only the calibration sees more than the graph.
+    """Learn all that is not learned yet; only the calibration sees more than the graph.
 
-    Without queries to calibrate on, the calibration is the default one, and the held-back facts validate the run. A
-    calibration that is given is taken as it is.
+    Held-back facts validate the run where there are no queries to do so. A calibration that is given is taken as it is.
     """
     observed = ObservedFacts.of(graph, device)
-    labels = Labels.of(observed)
-    scorer = _new_scorer(settings, labels).to(device)
+    scorer = _new_scorer(settings, Labels.of(graph)).to(device)
     step = _learn_links(files, observed, scorer, settings, progress)
-    progress.stage("fitting what to expect of entities and numbers")
-    beliefs = fit_beliefs(observed, held_back.stated_share, settings.seed)
-    evidence = Evidence.none(observed)
-    if settings.rules:
-        progress.stage("asking rules")
-        evidence = Evidence.of_rules(observed, beliefs.expectations.relations(1.0, 1.0))
-    progress.stage("normalising predicted facts")
-    calibration = calibration or Calibration(rules=Calibration.rules if settings.rules else 0.0)
-    normalisers = log_sums(observed, scorer, beliefs.expectations, evidence, calibration.rules)
-    parts = observed, scorer, beliefs.expectations, normalisers, beliefs.attributes
-    facts = PredictedFacts(*parts, calibration, evidence=evidence)
-    what, tried = "calibrating" if settings.calibrate else "validating", 0
 
-    def record(line: dict[str, Any]) -> None:
-        nonlocal tried
-        tried += 1
-        files.record({"step": step, "calibration": line})
-        progress.stage(f"{what}, {tried} tried, validation MRR {line['validation_mrr']:.2f}")
+    def rules() -> dict[str, Tensor]:
+        return rules_as_tensors(mine_rules(graph) if settings.rules else Rules.none(2 * len(graph.relations)))
 
-    progress.stage(what)
+    def attributes() -> dict[str, Tensor]:
+        fold_of = np.random.default_rng(settings.seed).integers(FOLDS, size=len(graph.entities))
+        return fit_attributes(graph, fold_of, settings.seed).as_tensors()
+
+    progress.stage("looking for rules")
+    learned = _once(files, RULES, rules)
+    progress.stage("learning what to expect of numbers")
+    learned |= _once(files, ATTRIBUTES, attributes)
+    facts = _facts(observed, graph, scorer, learned, held_back.stated_share, calibration or Calibration())
+    if calibration is None and settings.calibrate:
+        progress.stage("weighing evidence on held-back facts")
+        facts = fit_calibration(facts, held_back, np.random.default_rng(settings.seed))
+    progress.stage("validating")
+    sample = AnswerSample(held_back.of_hidden, np.random.default_rng(settings.seed))
     if queries is None:
         mrr = mrr_of_facts(facts, held_back.facts, np.random.default_rng(settings.seed))
     else:
-        steps = STEPS if settings.calibrate else ()
-        inference = Inference(mode=mode, heads=settings.heads)
-        facts, mrr = fit_calibration(facts, inference, queries, AT_ONCE[device.type], record, steps)
+        reckoner = Reckoner(facts, Inference(mode=mode, heads=settings.heads))
+        mrr = evaluate_scores(reckoner.answer, queries, at_once=AT_ONCE[device.type], see=sample.see).mean_over_types()
+    files.record({"step": step, "calibration": facts.calibration.as_json()})
     files.record({"step": step, "validation_mrr": mrr})
-    weights = {f"scorer.{name}": tensor for name, tensor in scorer.state_dict().items()}
-    weights["relation_sums"] = facts.normalisers.relations.clamp(max=_UNKNOWN).half()
-    weights["value_sums"] = facts.normalisers.values
-    files.save(BEST, weights | beliefs.as_tensors() | (evidence.as_tensors() if settings.rules else {}))
+    files.save(BEST, {f"scorer.{name}": tensor for name, tensor in scorer.state_dict().items()} | learned)
+    maps = sample.fit() if settings.calibrate else AnswerMaps({})
+    write_json(files.folder / ANSWERS, maps.as_json())
     write_json(files.folder / CALIBRATION, facts.calibration.as_json())
+    for name in (RULES, ATTRIBUTES):
+        (files.folder / name).unlink(missing_ok=True)
     progress.validated(step, mrr, True)
+
+
+def _once(files: RunFiles, name: str, learn: Callable[[], dict[str, Tensor]]) -> dict[str, Tensor]:
+    """What a stopped training has saved under a name, or what is learned now and saved."""
+    if not files.has(name):
+        files.save(name, learn())
+    return files.tensors(name, torch.device("cpu"))
+
+
+def _facts(
+    observed: ObservedFacts,
+    learned_from: KnowledgeGraph,
+    scorer: LinkScorer,
+    learned: dict[str, Tensor],
+    stated_share: float,
+    calibration: Calibration,
+) -> PredictedFacts:
+    """The fact model over all that is known; what was learned is on the scale of the graph that it was learned from."""
+    expectations = Expectations(observed.graph, stated_share, calibration.existence)
+    evidence = Evidence(observed.graph, rules_from_tensors(learned, observed.relations.num_labels))
+    attributes = AttributeModels.from_tensors(learned, observed.graph, learned_from)
+    return PredictedFacts(observed, scorer, expectations, attributes, calibration, evidence)
 
 
 def _learn_links(
@@ -106,12 +131,13 @@ def _learn_links(
     """Take all epochs that are left; returns the steps in all."""
     training = LinkTraining(
         scorer,
-        Labels.of(observed).examples(observed),
+        Labels.of(observed.graph).examples(observed.graph, observed.device),
         settings.batch_size,
         settings.learning_rate,
         settings.regularisation,
         settings.label_weight,
         settings.seed,
+        settings.sampled_tails(Labels.of(observed.graph).num_nodes, observed.device.type),
     )
     done = _restore(files, scorer, training, observed.device)
     files.forget_after(done * training.steps_per_epoch, again=("calibration", "validation_mrr"))
@@ -161,38 +187,34 @@ def open_reckoner(
     settings: ReckonerSettings,
     device: torch.device,
     mode: ComparisonMode = ComparisonMode.COMPUTED,
-) -> tuple[Reckoner, PredictedFacts]:
+) -> tuple[Reckoner, PredictedFacts, AnswerMaps]:
     """The reckoner that was learned from a graph, over the facts that are known."""
     if not is_trained(files):
         raise UserError(f"{files.folder} is not fully trained; continue with: kgreckon train --resume {files.folder}")
     tensors = files.tensors(BEST, device)
+    if "relation_sums" in tensors:
+        raise UserError(
+            f"{files.folder} holds a reckoner of an older version, which this one cannot use; "
+            "train it again into a new folder: kgreckon train BENCHMARK --model reckoner --out FOLDER"
+        )
     observed = ObservedFacts.of(known, device)
     try:
         calibration = Calibration.from_json(read_json(files.folder / CALIBRATION))
-        scorer = _new_scorer(settings, Labels.of(observed))
+        maps = AnswerMaps.from_json(read_json(files.folder / ANSWERS))
+        scorer = _new_scorer(settings, Labels.of(known))
         scorer.load_state_dict(
             {name.removeprefix("scorer."): tensor for name, tensor in tensors.items() if name.startswith("scorer.")}
         )
-        beliefs = Beliefs.from_tensors(tensors, observed, learned_from, stated_share)
-        evidence = Evidence.from_tensors(tensors, observed)
-        relation_sums, value_sums = tensors["relation_sums"].float(), tensors["value_sums"]
-        _check_shapes(tensors, Labels.of(observed))
+        facts = _facts(observed, learned_from, scorer.to(device), tensors, stated_share, calibration)
+        _check_shapes(tensors, Labels.of(known))
     except (RuntimeError, KeyError, TypeError, IndexError, ValueError) as error:
         raise UserError(f"{files.folder} does not fit its settings or its graph: {error}") from None
-    normalisers = Normalisers(relation_sums.masked_fill(relation_sums >= _UNKNOWN, torch.inf), value_sums)
-    parts = observed, scorer.to(device), beliefs.expectations, normalisers, beliefs.attributes
-    facts = PredictedFacts(*parts, calibration, evidence=evidence)
-    return Reckoner(facts, Inference(mode=mode, heads=settings.heads)), facts
+    return Reckoner(facts, Inference(mode=mode, heads=settings.heads)), facts, maps
 
 
 def _check_shapes(tensors: dict[str, Tensor], labels: Labels) -> None:
-    """Raise a ValueError where what is kept for each relation, entity, attribute or value is of other sizes."""
-    expected = {
-        "relation_sums": (labels.relations, labels.entities),
-        "value_sums": (labels.attributes, labels.values),
-        "log_odds": (labels.relations + labels.attributes, labels.entities),
-        "number_folds": (labels.entities,),
-    }
+    """Raise a ValueError where what is kept for each relation or entity is of other sizes."""
+    expected = {"rule_starts": (labels.relations + 1,), "number_folds": (labels.entities,)}
     for name, shape in expected.items():
         if name in tensors and tensors[name].shape != shape:
             raise ValueError(f"{name} has the sizes {tuple(tensors[name].shape)} instead of {shape}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.losses import smoothed_cross_entropy
 from kgreckon.models.scoring import inner_products
 
@@ -97,11 +100,50 @@ class Examples:
         return len(self.heads)
 
 
+@dataclass(frozen=True)
+class Labels:
+    """The numbers of a link predictor's nodes and labels: entities, then values; relations, then attributes twice."""
+
+    entities: int
+    values: int
+    relations: int  # both directions
+    attributes: int
+
+    @property
+    def num_nodes(self) -> int:
+        """Entities and values."""
+        return self.entities + self.values
+
+    @property
+    def num_labels(self) -> int:
+        """Relations, attributes, and attributes the other way."""
+        return self.relations + 2 * self.attributes
+
+    @staticmethod
+    def of(graph: KnowledgeGraph) -> Labels:
+        """The sizes of a graph."""
+        return Labels(len(graph.entities), len(graph.values), 2 * len(graph.relations), len(graph.attributes))
+
+    def examples(self, graph: KnowledgeGraph, device: torch.device) -> list[Examples]:
+        """All facts of a graph in both directions: those that lead to entities, and those that lead to values."""
+        own = graph.attribute_facts
+        from_values = (self.entities + own.targets, self.relations + self.attributes + own.labels, own.sources)
+        to_entities = [np.concatenate(both) for both in zip(graph.facts.both_ways(), from_values, strict=True)]
+        to_values = (own.sources, self.relations + own.labels, self.entities + own.targets)
+
+        def examples(columns: Sequence[np.ndarray], first: int, last: int) -> Examples:
+            heads, labels, tails = (torch.from_numpy(column.astype(np.int64)).to(device) for column in columns)
+            return Examples(heads, labels, tails, first, last)
+
+        return [examples(to_entities, 0, self.entities), examples(to_values, self.entities, self.num_nodes)]
+
+
 class LinkTraining:
     """Learns all examples once an epoch, in an order that depends on the seed and the epoch alone.
 
-    The optimizer is Adagrad: every weight remembers the sum of its squared gradients. On a GPU a step is captured once
-    and then replayed.
+    The optimizer is Adagrad: every weight remembers the sum of its squared gradients. With `negatives` the softmax runs
+    over a fact's own tail and so many tails drawn for the whole batch, each standing for its share of all, and a step
+    costs what it touches; without, over all tails, and on a GPU a step is captured once and then replayed.
     """
 
     def __init__(
@@ -113,10 +155,11 @@ class LinkTraining:
         regularisation: float,
         label_weight: float,
         seed: int,
+        negatives: int = 0,
     ) -> None:
         self.scorer, self.examples = scorer, [each for each in examples if len(each)]
         self.batch_size, self.learning_rate, self.seed = batch_size, learning_rate, seed
-        self.regularisation, self.label_weight = regularisation, label_weight
+        self.regularisation, self.label_weight, self.negatives = regularisation, label_weight, negatives
         self.squares = [torch.zeros_like(weight) for weight in scorer.parameters()]
         device = scorer.nodes.device
         self._rows = torch.zeros(batch_size, dtype=torch.long, device=device)
@@ -130,13 +173,16 @@ class LinkTraining:
 
     def epoch(self, number: int) -> float:
         """Learn every example once; returns the mean loss."""
-        if self.scorer.nodes.is_cuda and not self._captured:
+        if self.scorer.nodes.is_cuda and not self._captured and not self.negatives:
             self._capture()
         self._loss.zero_()
+        draw = torch.Generator().manual_seed(1_000_003 * self.seed + number + 500_009)
         for place, rows in self._batches(number):
             self._rows.copy_(rows)
             if self._captured:
                 self._captured[place].replay()
+            elif self.negatives:
+                self._sampled_step(place, draw)
             else:
                 self._step(place)
         return float(self._loss) / max(self.steps_per_epoch, 1)
@@ -162,12 +208,7 @@ class LinkTraining:
         heads, tails = ends.chunk(2)
         scores = inner_products(scorer.of_tail(heads, labels), scorer.nodes[kind.first : kind.last])
         loss = smoothed_cross_entropy(scores, (tail_ids - kind.first)[:, None], 0.0)
-        if self.label_weight:
-            label_scores = inner_products(scorer.of_label(heads, tails), scorer.labels)
-            loss = loss + self.label_weight * smoothed_cross_entropy(label_scores, label_ids[:, None], 0.0)
-        if self.regularisation:
-            penalty = scorer.penalty(ends) + scorer.penalty(labels)
-            loss = loss + self.regularisation / self.batch_size * penalty
+        loss = loss + self._other_losses(heads, labels, tails, label_ids)
         weights = list(scorer.parameters())
         gradients = torch.autograd.grad(loss, weights)
         with torch.no_grad():
@@ -175,6 +216,42 @@ class LinkTraining:
                 square.addcmul_(gradient, gradient)
                 weight.addcdiv_(gradient, square.sqrt().add_(1e-10), value=-self.learning_rate)
             self._loss += loss.detach()
+
+    def _sampled_step(self, place: int, draw: torch.Generator) -> None:
+        """A step on the nodes that it touches: the ends of its facts, and tails drawn at random."""
+        scorer, kind = self.scorer, self.examples[place]
+        head_ids, label_ids, tail_ids = kind.heads[self._rows], kind.labels[self._rows], kind.tails[self._rows]
+        drawn = torch.randint(kind.first, kind.last, (self.negatives,), generator=draw).to(head_ids.device)
+        touched, places = torch.cat([head_ids, tail_ids, drawn]).unique(return_inverse=True)
+        nodes = scorer.nodes.detach()[touched].requires_grad_()
+        heads, tails, others = nodes[places].split([len(head_ids), len(tail_ids), len(drawn)])
+        labels = scorer.labels.index_select(0, label_ids)
+        asked = scorer.of_tail(heads, labels)
+        # Each of those drawn stands for as many others; the fact's own tail stands for itself.
+        scores = inner_products(asked, others) + math.log(max(1, kind.last - kind.first - 1) / len(drawn))
+        scores = scores.masked_fill(drawn[None] == tail_ids[:, None], -torch.inf)
+        scores = torch.cat([(asked * tails).sum(dim=1, keepdim=True), scores], dim=1)
+        loss = smoothed_cross_entropy(scores, torch.zeros_like(tail_ids)[:, None], 0.0)
+        loss = loss + self._other_losses(heads, labels, tails, label_ids)
+        of_nodes, of_labels = torch.autograd.grad(loss, [nodes, scorer.labels])
+        with torch.no_grad():
+            squares = self.squares[0][touched].addcmul_(of_nodes, of_nodes)
+            self.squares[0][touched] = squares
+            scorer.nodes[touched] -= self.learning_rate * of_nodes / squares.sqrt().add_(1e-10)
+            self.squares[1].addcmul_(of_labels, of_labels)
+            scorer.labels.addcdiv_(of_labels, self.squares[1].sqrt().add_(1e-10), value=-self.learning_rate)
+            self._loss += loss.detach()
+
+    def _other_losses(self, heads: Tensor, labels: Tensor, tails: Tensor, label_ids: Tensor) -> Tensor:
+        """Predicting the labels, and keeping what the facts touch small."""
+        scorer, loss = self.scorer, torch.zeros((), device=heads.device)
+        if self.label_weight:
+            label_scores = inner_products(scorer.of_label(heads, tails), scorer.labels)
+            loss = loss + self.label_weight * smoothed_cross_entropy(label_scores, label_ids[:, None], 0.0)
+        if self.regularisation:
+            penalty = scorer.penalty(heads) + scorer.penalty(tails) + scorer.penalty(labels)
+            loss = loss + self.regularisation / self.batch_size * penalty
+        return loss
 
     def _capture(self) -> None:
         """Capture a step on each kind of examples; weights and sums are left as they were."""

@@ -1,11 +1,13 @@
-"""Facts with probabilities: observed ones are certain, the others are predicted and calibrated."""
+"""Facts with one probability each: observed ones are certain, the others are predicted from all evidence together.
+
+The evidence for a fact (h, r, t) is the same from whichever end one looks, and so is its probability: r read backwards
+from t is the same fact. Nothing is computed before a question needs it.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,171 +15,191 @@ from torch import Tensor
 
 from kgreckon.models.proofs import RulePath
 from kgreckon.models.reckoner.attributes import AttributeModel
+from kgreckon.models.reckoner.caches import Latest
+from kgreckon.models.reckoner.calibration import Calibration
 from kgreckon.models.reckoner.evidence import Evidence
+from kgreckon.models.reckoner.existence import Expectations
 from kgreckon.models.reckoner.fuzzy import ALL, MissingValues
-from kgreckon.models.reckoner.links import Examples, LinkScorer
-from kgreckon.models.reckoner.observed import ObservedFacts, ragged_ranges
+from kgreckon.models.reckoner.links import Labels, LinkScorer
+from kgreckon.models.reckoner.log_sums import LogSums
+from kgreckon.models.reckoner.observed import LabelledEdges, ObservedFacts, ragged_ranges
+from kgreckon.models.reckoner.predicted_values import PredictedValues
 from kgreckon.models.scoring import inner_products
 
-_CANDIDATES = 2048  # entities that may lack an attribute's value: the likeliest to have one
-_LEAST_EXISTENCE = 1e-3
-_LEAST_HIDDEN = 1e-5  # facts to be expected, below which an entity is taken to have none of a relation
-_MOST_UNSTATED = 2.0  # facts of a relation to be expected, at the most, of an entity that states none: odds have no end
-_FLOOR = -40.0  # of a logarithm
-_CAP = 0.9  # what no predicted fact reaches: expectations bend towards it, so that their order is kept
-_UNSEEN = 0.1  # what a value that never occurred with the attribute counts beside one that did
-_ONE_VALUED = 0.99  # the share of entities with a single value, from which on an attribute counts as one-valued
-_ROWS = {"cuda": 2**13, "cpu": 2**10}  # facts' heads normalised at once
+_LEAST_HIDDEN = 1e-4  # facts to be expected, below which an entity is hardly a candidate for an end of a relation
+_TYPICAL = 64  # entities whose softmax sum stands for those of entities that are hardly candidates
+_LEAST_WEIGHT = 0.02  # of an end: a likelier fact is never less likely for it
+_KEPT = 1 << 25  # numbers of ends, kept from question to question
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """The few numbers that turn scores into probabilities, fitted on validation queries."""
+class Ends:
+    """What is known of some entities as heads of a label, whatever the tail."""
 
-    forward: float = 0.8  # the weight of a fact seen from its head
-    backward: float = 0.2  # and seen from its tail
-    hidden: float = 4.0  # times the hidden facts to expect of an entity that has some of the label
-    existence: float = 1.0  # times the odds of an entity that has none
-    rules: float = 0.5  # the weight of what rules say, beside the link predictor's score
-    value_link: float = 0.7  # the weight of the link predictor, from entity to value, in a value's density
-    value_back: float = 0.3  # and from value to entity
-    value_regression: float = 0.5  # the weight of the regression
-    # Of a numerical edge that arithmetic allows: so little that what needs one only comes before the impossible.
-    edge_probability: float = 1e-4
-
-    def as_json(self) -> dict[str, float]:
-        """The same as plain data."""
-        return asdict(self)
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Calibration:
-        """The inverse; a TypeError where the data is malformed."""
-        if not all(isinstance(number, int | float) for number in data.values()):
-            raise TypeError("a calibration holds numbers")
-        return Calibration(**data)
-
-
-@dataclass(frozen=True)
-class Labels:
-    """The numbers of a link predictor's nodes and labels: entities, then values; relations, then attributes twice."""
-
-    entities: int
-    values: int
-    relations: int  # both directions
-    attributes: int
-
-    @property
-    def num_nodes(self) -> int:
-        """Entities and values."""
-        return self.entities + self.values
-
-    @property
-    def num_labels(self) -> int:
-        """Relations, attributes, and attributes the other way."""
-        return self.relations + 2 * self.attributes
-
-    @staticmethod
-    def of(observed: ObservedFacts) -> Labels:
-        """The sizes of a graph."""
-        graph = observed.graph
-        return Labels(len(graph.entities), len(graph.values), 2 * len(graph.relations), len(graph.attributes))
-
-    def examples(self, observed: ObservedFacts) -> list[Examples]:
-        """All facts of a graph in both directions: those that lead to entities, and those that lead to values."""
-        graph, device = observed.graph, observed.device
-        own = graph.attribute_facts
-        from_values = (self.entities + own.targets, self.relations + self.attributes + own.labels, own.sources)
-        to_entities = [np.concatenate(both) for both in zip(graph.facts.both_ways(), from_values, strict=True)]
-        to_values = (own.sources, self.relations + own.labels, self.entities + own.targets)
-
-        def examples(columns: Sequence[np.ndarray], first: int, last: int) -> Examples:
-            heads, labels, tails = (torch.from_numpy(column.astype(np.int64)).to(device) for column in columns)
-            return Examples(heads, labels, tails, first, last)
-
-        return [examples(to_entities, 0, self.entities), examples(to_values, self.entities, self.num_nodes)]
-
-
-@dataclass(frozen=True)
-class Expectations:
-    """How many facts of each label are hidden, to be expected of each entity."""
-
-    hidden: Tensor  # (relations in both directions, entities): where some are stated; 0 where none are
-    odds: Tensor  # (relations in both directions and attributes, entities): stated against not, where none are
-
-    def relations(self, hidden: float, existence: float) -> Tensor:  # (relations, entities)
-        """The hidden facts of each relation."""
-        odds = self.odds[: len(self.hidden)]
-        return torch.where(self.hidden > 0, hidden * self.hidden, existence * odds / (1 + odds / _MOST_UNSTATED))
-
-
-@dataclass(frozen=True)
-class Normalisers:
-    """The logarithms of the sums that softmaxes divide by."""
-
-    relations: Tensor  # (relations in both directions, entities): over the tails that are not observed
-    values: Tensor  # (attributes, value rows): from a value of the attribute, over all entities
+    expected: Tensor  # (n,) the log of the hidden facts to expect
+    sums: Tensor  # (n,) the log of the softmax sum over the tails that are not observed
+    stated: Tensor  # (n,) 1 where the entity states some facts of the label, else 0
 
 
 class PredictedFacts:
-    """A link predictor, what rules say, and attribute models over a graph's facts (fuzzy.FactModel).
-
-    The normalisers are those of the scorer and the evidence with its weight, as `log_sums` computes them.
-    """
+    """A link predictor, rules, expectations and attribute models over the facts that are known (fuzzy.FactModel)."""
 
     def __init__(
         self,
         observed: ObservedFacts,
         scorer: LinkScorer,
         expectations: Expectations,
-        normalisers: Normalisers,
         attributes: Sequence[AttributeModel],
         calibration: Calibration,
+        evidence: Evidence,
         one_valued_rule: bool = True,
-        evidence: Evidence | None = None,
     ) -> None:
         self.observed, self.scorer, self.attributes = observed, scorer.requires_grad_(False), attributes
-        self.calibration, self.one_valued_rule = calibration, one_valued_rule
-        self.expectations, self.labels = expectations, Labels.of(observed)
-        expected = expectations.relations(calibration.hidden, calibration.existence)
-        if not one_valued_rule:
-            expected = expected.clamp(min=0.25 * calibration.hidden)
-        self.normalisers = normalisers
-        self.offsets = (expected.log() - normalisers.relations).clamp_(min=_FLOOR)  # (relations, entities)
-        self.loops = loop_shares(observed)
-        self.evidence = Evidence.none(observed) if evidence is None else evidence
-        self._missing: dict[int, MissingValues] = {}
+        self.calibration, self.one_valued_rule, self.evidence = calibration, one_valued_rule, evidence
+        if expectations.weights.tolist() != list(calibration.existence):
+            expectations = expectations.reweighed(calibration.existence)
+        self.expectations, self.labels = expectations, Labels.of(observed.graph)
+        self.loops, self.arity = loop_shares(observed), arities(observed)
+        self.log_sums = LogSums(scorer, self.labels.entities, observed.relations, self.loops)
+        self.values = PredictedValues(
+            observed, scorer, expectations, attributes, calibration, self.log_sums, one_valued_rule
+        )
+        self._sides: Latest[int, Tensor] = Latest(_KEPT, len)
+        self._typical: Latest[int, float] = Latest(_KEPT, lambda _: 1)
 
     @property
     def edge_probability(self) -> float:
-        """The probability of a numerical edge that arithmetic allows and the graph does not carry."""
-        return self.calibration.edge_probability
+        """Of a numerical edge that arithmetic allows: so little that it only comes before the impossible."""
+        return 1e-4
 
     # ------------------------------------------------------------------------------------------------ relations
 
     @torch.no_grad()
     def tails(self, heads: Tensor, relations: Tensor, to: slice = ALL) -> Tensor:  # (q, k), (q,) -> (q, k, n)
-        """A fact's probability seen from its head and from its tail, weighed against each other.
+        """The probability of each fact that is not observed. All links are linear in the tail: one matrix product."""
+        scorer, back, count = self.scorer, relations ^ 1, heads.shape[1]
+        weights, nodes = self._weights(), scorer.nodes[heads.flatten()]
+        there, again = relations.repeat_interleave(count), back.repeat_interleave(count)
+        asked = weights[there, None] * scorer.of_tail(nodes, scorer.labels[there])
+        asked += weights[again, None] * scorer.of_head(scorer.labels[again], nodes)
+        scores = inner_products(asked, scorer.nodes[: self.labels.entities][to])
+        first, last, _ = to.indices(self.labels.entities)
+        if self.calibration.rules or self.calibration.more_rules:
+            row, tail, best, more = self.evidence.rows(there, heads.flatten())
+            inside = (tail >= first) & (tail < last)
+            told = self.calibration.rules * best[inside] + self.calibration.more_rules * more[inside]
+            scores[row[inside], tail[inside] - first] += told
+        log_odds = scores.view(*heads.shape, -1)
+        log_odds += self._of_heads(relations, heads)[:, :, None]
+        log_odds += self._of_tails(back, first, last)[:, None]
+        return self._bound_loops(log_odds.sigmoid_(), heads, relations, to)
 
-        From the head it is a softmax over the tails that are not observed, times the number of hidden tails to expect;
-        from the tail the same along the inverse relation. Both are linear in the tail's vector: one matrix product.
-        """
-        scorer, calibration, back = self.scorer, self.calibration, relations ^ 1
-        queries, count = heads.shape
-        nodes = scorer.nodes[heads.flatten()]
-        asked = calibration.forward * scorer.of_tail(nodes, scorer.labels[relations.repeat_interleave(count)])
-        asked += calibration.backward * scorer.of_head(scorer.labels[back.repeat_interleave(count)], nodes)
-        scores = inner_products(asked, self._entities[to])
-        rows = relations.repeat_interleave(count), heads.flatten()
-        forward, backward = calibration.rules * calibration.forward, calibration.rules * calibration.backward
-        self.evidence.add_to(scores, *rows, to, forward, backward)
-        likely = scores.view(queries, count, -1)
-        likely += calibration.forward * self.offsets[relations[:, None], heads][:, :, None]
-        likely += calibration.backward * self.offsets[back, to][:, None]
-        return self._bound_loops(likely.sub_(math.log(_CAP)).sigmoid_().mul_(_CAP), heads, relations, to)
+    @torch.no_grad()
+    def probabilities(self, heads: Tensor, relations: Tensor, tails: Tensor) -> Tensor:  # (n,), (n,), (n,) -> (n,)
+        """The probability of each of some facts; an observed one is certain."""
+        weights = torch.tensor(self.calibration.facts, device=heads.device)
+        likely = (self.evidence_of(heads, relations, tails) @ weights).sigmoid()
+        likely = torch.where(heads == tails, likely.minimum(self.loops[relations]), likely)
+        row, edge = ragged_ranges(*self.observed.relations.groups(relations, heads))
+        likely[row[self.observed.relations.targets[edge] == tails[row]]] = 1.0
+        return likely
+
+    @torch.no_grad()
+    def evidence_of(self, heads: Tensor, relations: Tensor, tails: Tensor) -> Tensor:  # (n,) thrice -> (n, weights)
+        """All evidence for each of some facts, as numbers that calibration.FACT_WEIGHTS multiply."""
+        scorer, back = self.scorer, relations ^ 1
+        one, other, labels = scorer.nodes[heads], scorer.nodes[tails], scorer.labels
+        head, tail = self.ends(relations, heads), self.ends(back, tails)
+        there = (scorer.of_tail(one, labels[relations]) * other).sum(dim=1) + head.expected - head.sums
+        again = (scorer.of_tail(other, labels[back]) * one).sum(dim=1) + tail.expected - tail.sums
+        best, more = self._told(heads, relations, tails)
+        sign = 1.0 - 2.0 * (relations % 2)
+        both, apart = there + again, there - again
+        links = torch.ones_like(best), both, sign * apart, self.arity[relations] * apart
+        return torch.stack([*links, best, more, head.expected + tail.expected, head.stated + tail.stated], dim=1)
+
+    def _told(self, heads: Tensor, relations: Tensor, tails: Tensor) -> tuple[Tensor, Tensor]:  # (n,) thrice
+        """What rules say for each of some facts."""
+        size = self.labels.entities
+        rows, place = torch.stack([relations, heads], dim=1).unique(dim=0, return_inverse=True)
+        row, tail, best, more = self.evidence.rows(rows[:, 0], rows[:, 1])
+        found = torch.zeros(2, len(heads), device=heads.device)
+        if len(row):
+            keys, order = (row * size + tail).sort()
+            wanted = place * size + tails
+            at = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
+            own = keys[at] == wanted
+            found[0, own], found[1, own] = best[order[at[own]]], more[order[at[own]]]
+        return found[0], found[1]
+
+    def ends(self, relations: Tensor, entities: Tensor) -> Ends:  # (n,), (n,)
+        """What is known of entities as heads of relations."""
+        expected, sums, stated = torch.zeros(3, len(entities), device=entities.device)
+        for label in relations.unique().tolist():
+            own = torch.nonzero(relations == label)[:, 0]
+            distinct, place = entities[own].unique(return_inverse=True)
+            found = self._ends(label, distinct)
+            expected[own], sums[own], stated[own] = found.expected[place], found.sums[place], found.stated[place]
+        return Ends(expected, sums, stated)
+
+    def _ends(self, label: int, entities: Tensor) -> Ends:  # (n,)
+        hidden, stated = (torch.from_numpy(each).to(entities.device) for each in self.expectations.of(label))
+        hidden, stated = hidden[entities], stated[entities].float()
+        if not self.one_valued_rule:
+            hidden = hidden.clamp(min=0.25)
+        candidates = hidden > _LEAST_HIDDEN
+        sums = torch.full_like(hidden, self._typical_sum(label))
+        # Where no tail is left the sum is infinite; but infinity times a weight may be no number.
+        sums[candidates] = self.log_sums.of(label, entities[candidates]).clamp(max=1e4)
+        return Ends(hidden.clamp(min=_LEAST_HIDDEN).log(), sums, stated)
+
+    def _typical_sum(self, label: int) -> float:
+        def middle() -> float:
+            hidden, _ = self.expectations.of(label)
+            candidates = np.flatnonzero(hidden > _LEAST_HIDDEN)
+            some = candidates[:: 1 + len(candidates) // _TYPICAL]
+            sums = self.log_sums.of(label, torch.from_numpy(some).to(self.observed.device))
+            sums = sums[sums.isfinite()]
+            return float(sums.median()) if len(sums) else 0.0
+
+        return self._typical.get(label, middle)
+
+    def _weights(self) -> Tensor:  # (relations in both directions,)
+        """What links weigh from the head of each label; from its tail, they weigh what the inverse's do."""
+        sign = 1.0 - 2.0 * (torch.arange(len(self.arity), device=self.arity.device) % 2)
+        own = self.calibration
+        return (own.links + own.as_stated * sign + own.by_arity * self.arity).clamp(min=_LEAST_WEIGHT)
+
+    def _side(self, label: int, entities: Tensor) -> Tensor:  # (n,) -> (n,)
+        """What entities as heads of a label add to the log odds of a fact."""
+        ends, own = self._ends(label, entities), self.calibration
+        links = self._weights()[label] * (ends.expected - ends.sums)
+        return own.intercept / 2 + links + own.expected * ends.expected + own.stated * ends.stated
+
+    def _of_heads(self, relations: Tensor, heads: Tensor) -> Tensor:  # (q,), (q, k) -> (q, k)
+        found = torch.zeros(heads.shape, device=heads.device)
+        for label in relations.unique().tolist():
+            own = relations == label
+            side = self._sides.find(label)
+            if side is None:
+                distinct, place = heads[own].unique(return_inverse=True)
+                found[own] = self._side(label, distinct)[place]
+            else:
+                found[own] = side[heads[own]]
+        return found
+
+    def _of_tails(self, labels: Tensor, first: int, last: int) -> Tensor:  # (q,) -> (q, n)
+        distinct, place = labels.unique(return_inverse=True)
+        everything = torch.arange(self.labels.entities, device=labels.device)
+
+        def side(label: int) -> Tensor:
+            return self._sides.get(label, lambda: self._side(label, everything))
+
+        return torch.stack([side(label)[first:last] for label in distinct.tolist()])[place]
 
     def support(self, head: int, relation: int, tail: int) -> RulePath | None:
         """What a rule says for a fact, where rules have a weight."""
-        return self.evidence.support(self.observed, head, relation, tail) if self.calibration.rules else None
+        return self.evidence.support(head, relation, tail) if self.calibration.rules else None
 
     def _bound_loops(self, likely: Tensor, heads: Tensor, relations: Tensor, to: slice) -> Tensor:  # (q, k, n)
         """No fact from an entity to itself is likelier than the relation's others of the kind are frequent.
@@ -193,132 +215,39 @@ class PredictedFacts:
 
     def recalibrated(self, calibration: Calibration) -> PredictedFacts:
         """The same with another calibration."""
-        normalisers = self.normalisers
-        if calibration.rules != self.calibration.rules and len(self.evidence):
-            normalisers = log_sums(self.observed, self.scorer, self.expectations, self.evidence, calibration.rules)
-        other = PredictedFacts(
-            self.observed,
-            self.scorer,
-            self.expectations,
-            normalisers,
-            self.attributes,
-            calibration,
-            self.one_valued_rule,
-            self.evidence,
-        )
-        names = ("existence", "value_link", "value_back", "value_regression")
-        if all(getattr(calibration, name) == getattr(self.calibration, name) for name in names):
-            other._missing = self._missing
-        return other
-
-    @property
-    def _entities(self) -> Tensor:
-        return self.scorer.nodes[: self.labels.entities]
+        parts = self.observed, self.scorer, self.expectations, self.attributes, calibration, self.evidence
+        return PredictedFacts(*parts, self.one_valued_rule)
 
     # ----------------------------------------------------------------------------------------------- attributes
 
     def missing(self, attribute: int) -> MissingValues | None:
         """The values to expect on the entities that may have the attribute and do not show it."""
-        if not self.attributes:
-            return None
-        if attribute not in self._missing:
-            self._missing[attribute] = self._predict(attribute)
-        return self._missing[attribute]
+        return self.values.missing(attribute) if self.attributes else None
 
     def existence(self, attribute: int) -> Tensor:  # (entities,)
         """The probability that each entity has a value that is not stated."""
-        return self._existence(self.expectations.odds[self.labels.relations + attribute])
+        return self.values.existence(attribute)
 
     def existences(self, entity: int) -> Tensor:  # (attributes,)
         """The same of all attributes of one entity."""
-        return self._existence(self.expectations.odds[self.labels.relations :, entity])
-
-    def _existence(self, odds: Tensor) -> Tensor:
-        expected = self.calibration.existence * odds
-        return _CAP * expected / (expected + _CAP)
-
-    @torch.no_grad()
-    def _predict(self, attribute: int) -> MissingValues:
-        graph, device = self.observed.graph, self.observed.device
-        own = graph.attribute_facts.labels == attribute
-        holders = np.bincount(graph.attribute_facts.sources[own], minlength=self.labels.entities)
-        existence = self.existence(attribute)
-        one_valued = (holders == 1).sum() >= _ONE_VALUED * (holders > 0).sum()
-        if one_valued and self.one_valued_rule:
-            existence = existence * torch.from_numpy(holders == 0).to(device)
-        chosen = existence.topk(min(_CANDIDATES, len(existence))).indices.sort().values
-        chosen = chosen[existence[chosen] >= _LEAST_EXISTENCE]
-        unit = int(graph.attribute_units[attribute])
-        low, high = int(graph.values.unit_starts[unit]), int(graph.values.unit_starts[unit + 1])
-        density = self._density(attribute, chosen, low, high)
-        return MissingValues(chosen, density * existence[chosen][:, None], low)
-
-    def _density(self, attribute: int, entities: Tensor, low: int, high: int) -> Tensor:  # (c,) -> (c, rows)
-        """What the link predictor says of values as tails, and what the regression says of them as numbers."""
-        graph, calibration, scorer, labels = self.observed.graph, self.calibration, self.scorer, self.labels
-        facts = graph.attribute_facts
-        found = torch.zeros(len(entities), high - low, device=entities.device)
-        if calibration.value_regression:
-            counts = np.bincount(facts.targets[facts.labels == attribute], minlength=len(graph.values))[low:high]
-            prior = torch.from_numpy(np.log(counts + _UNSEEN)).float().to(entities.device)
-            density = self.attributes[attribute].log_density(entities, graph.values.numbers[low:high])
-            found += calibration.value_regression * torch.log_softmax(density + prior, dim=1)
-        values = scorer.nodes[labels.entities + low : labels.entities + high]
-        if calibration.value_link:
-            label = scorer.labels[labels.relations + attribute].expand(len(entities), -1)
-            linked = inner_products(scorer.of_tail(scorer.nodes[entities], label), values)
-            found += calibration.value_link * torch.log_softmax(linked, dim=1)
-        if calibration.value_back:
-            label = scorer.labels[labels.relations + labels.attributes + attribute].expand(high - low, -1)
-            asked = scorer.of_tail(values, label)
-            linked = inner_products(scorer.nodes[entities], asked) - self.normalisers.values[attribute, low:high]
-            found += calibration.value_back * linked
-        return torch.softmax(found, dim=1)
+        return torch.from_numpy(self.expectations.attributes_of(entity)).float()
 
 
 def loop_shares(observed: ObservedFacts) -> Tensor:  # (relations in both directions,)
-    """Of the entities that have each relation, the share that has it to itself."""
-    facts, relations = observed.graph.facts, len(observed.graph.relations)
-    loops = np.bincount(facts.labels[facts.sources == facts.targets], minlength=relations)
-    edges = observed.relations
-    heads = torch.bincount(edges.group_keys // edges.num_sources, minlength=2 * relations)
-    return torch.from_numpy(loops.repeat(2)).to(heads.device) / heads.clamp(min=1)
+    """Of the entities at either end of each relation, the share that has it to itself."""
+    graph = observed.graph
+    loops = np.bincount(graph.facts.labels[graph.facts.sources == graph.facts.targets], minlength=len(graph.relations))
+    heads = _heads(observed.relations)
+    shares = torch.from_numpy(loops.repeat(2)).to(heads.device) / heads.clamp(min=1)
+    return shares.view(-1, 2).amin(dim=1).repeat_interleave(2)
 
 
-@torch.no_grad()
-def log_sums(
-    observed: ObservedFacts,
-    scorer: LinkScorer,
-    expectations: Expectations,
-    evidence: Evidence | None = None,
-    weight: float = Calibration.rules,
-) -> Normalisers:
-    """The normalisers of a scorer and of what rules add to it, with their weight.
+def arities(observed: ObservedFacts) -> Tensor:  # (relations in both directions,)
+    """From -1 to 1: whether a head has fewer tails than a tail has heads, as a city and the land where it lies."""
+    heads = _heads(observed.relations)
+    swapped = heads.view(-1, 2).flip(1).flatten()
+    return ((heads.clamp(min=1).log() - swapped.clamp(min=1).log()) / 2).tanh()
 
-    Infinity for relations and heads that are not expected to have hidden tails, or have all tails there are.
-    """
-    labels, graph, size = Labels.of(observed), observed.graph, _ROWS[observed.device.type]
-    entities = scorer.nodes[: labels.entities]
-    relations, heads = torch.nonzero(expectations.relations(1.0, 1.0) > _LEAST_HIDDEN, as_tuple=True)
-    found = torch.full_like(expectations.hidden, torch.inf)
-    loops = loop_shares(observed)
-    for first in range(0, len(heads), size):
-        head, relation = heads[first : first + size], relations[first : first + size]
-        scores = inner_products(scorer.of_tail(scorer.nodes[head], scorer.labels[relation]), entities)
-        if evidence is not None:
-            evidence.add_to(scores, relation, head, ALL, weight, 0.0)
-        row, edge = ragged_ranges(*observed.relations.groups(relation, head))
-        scores[row, observed.relations.targets[edge]] = -torch.inf
-        scores[torch.nonzero(loops[relation] == 0).T[0], head[loops[relation] == 0]] = -torch.inf
-        sums = scores.logsumexp(dim=1)
-        found[relation, head] = sums.masked_fill(sums == -torch.inf, torch.inf)  # no tail is left to be hidden
-    values = torch.zeros(labels.attributes, labels.values, device=observed.device)
-    for attribute in range(labels.attributes):
-        unit = int(graph.attribute_units[attribute])
-        label = scorer.labels[labels.relations + labels.attributes + attribute]
-        for first in range(int(graph.values.unit_starts[unit]), int(graph.values.unit_starts[unit + 1]), size):
-            last = min(first + size, int(graph.values.unit_starts[unit + 1]))
-            nodes = scorer.nodes[labels.entities + first : labels.entities + last]
-            asked = scorer.of_tail(nodes, label.expand(len(nodes), -1))
-            values[attribute, first:last] = inner_products(asked, entities).logsumexp(dim=1)
-    return Normalisers(found, values)
+
+def _heads(edges: LabelledEdges) -> Tensor:  # (labels,)
+    return torch.bincount(edges.group_keys // edges.num_sources, minlength=edges.num_labels)

@@ -11,12 +11,13 @@ from torch import Tensor
 
 from kgreckon.models.interface import Candidates, Prediction, ScoreMeaning, TrainedModel
 from kgreckon.models.proofs import Proof
+from kgreckon.models.reckoner.answer_maps import AnswerMaps
 from kgreckon.models.reckoner.explaining import explain_all
 from kgreckon.models.reckoner.fuzzy import Reckoner
 from kgreckon.models.reckoner.learning import AT_ONCE
 from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.predicting import predict
-from kgreckon.query import Batch, Pause, Query
+from kgreckon.query import Batch, Pause, Query, Shape
 
 _FEW_ATTRIBUTES = 16  # whose missing values are predicted ahead
 
@@ -27,8 +28,8 @@ class ReckonerModel(TrainedModel):
     name = "reckoner"
     calibration = ScoreMeaning.PROBABILITY
 
-    def __init__(self, reckoner: Reckoner, facts: PredictedFacts) -> None:
-        self.reckoner, self.facts = reckoner, facts
+    def __init__(self, reckoner: Reckoner, facts: PredictedFacts, maps: AnswerMaps) -> None:
+        self.reckoner, self.facts, self.maps = reckoner, facts, maps
         self.graph = facts.observed.graph
         self.device = facts.observed.device
         self.queries_at_once = AT_ONCE[facts.observed.device.type]
@@ -36,13 +37,18 @@ class ReckonerModel(TrainedModel):
     @torch.no_grad()
     def candidates(self, query: Query, proved: np.ndarray, pause: Pause | None = None) -> Candidates:
         """Everything that is possible, with its probability."""
-        scores = self.reckoner.answer(Batch.of([query], self.graph.values), pause)[0].float().cpu().numpy()
+        batch = Batch.of([query], self.graph.values)
+        scores = self.maps.shown(batch.shape, self.reckoner.answer(batch, pause))[0].float().cpu().numpy()
         possible = np.flatnonzero(scores > 0)
         return Candidates(possible, scores[possible])
 
     def scores(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, candidates)
         """The probability of every candidate."""
         return self.reckoner.answer(batch)
+
+    def shown(self, shape: Shape, scores: Tensor) -> Tensor:  # (queries, candidates)
+        """The probabilities of answers, which have the order of the scores."""
+        return self.maps.shown(shape, scores)
 
     def prove(self, query: Query, answers: Sequence[int], pause: Pause | None = None) -> list[Proof]:
         """The facts of the most likely proof, each with its probability."""
@@ -66,4 +72,4 @@ class ReckonerModel(TrainedModel):
     def limited(self, heads: int) -> ReckonerModel:
         """The same with predicted facts from no more heads than that, which bounds the cost of a second hop."""
         inference = replace(self.reckoner.inference, heads=min(heads, self.reckoner.inference.heads))
-        return ReckonerModel(Reckoner(self.facts, inference), self.facts)
+        return ReckonerModel(Reckoner(self.facts, inference), self.facts, self.maps)

@@ -1,4 +1,4 @@
-"""Rules that the training graph obeys more or less, of one step or two, and the facts that they foretell.
+"""Rules that a graph obeys more or less, of one step or two, and the facts that they speak for.
 
 A rule says: what an entity reaches by one label, or by one and then another, it often reaches by a third label too. Its
 confidence is the share of such paths whose ends are joined by the third label in the graph.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import types
@@ -24,9 +24,12 @@ _PSEUDO = 5.0  # paths that stand beside a rule's own and obey no rule
 _LEAST_SUPPORT = 2
 _LEAST_CONFIDENCE = 0.03  # less hardly moves a score
 _MOST_RULES = 400  # for a label, the most trusted
-_MOST_PATHS = 20_000  # followed for one head and label
-_MOST_TAILS = 64  # foretold for one head and label
-_ROWS = 1 << 14  # heads and labels at once, on each core
+_MOST_GROUPS = 64
+_JUDGED = 128  # facts of a label on which it is judged whether rules say the same
+_FEW = 64  # paths of a body that leave one end of a fact, up to which a rule is heard
+_MANY_STEPS = 1000  # first steps, from which on there are not few paths
+_SMALL = 0.03  # the confidence from which on a rule counts
+_ROWS = 1 << 10  # heads and labels at once, on each core
 _NONE = -1  # in the place of a second step
 
 
@@ -38,28 +41,32 @@ class Rules:
     first: np.ndarray  # (rules,) int64: the label of the first step
     second: np.ndarray  # (rules,) int64: of the second, or -1
     confidence: np.ndarray  # (rules,) float64
+    group: np.ndarray  # (rules,) int64 below 64: rules of a label that speak for the same facts
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def with_inverses(self) -> Rules:
+        """These rules, which are of relations as they are stated, and the same read backwards."""
+        counts = np.diff(self.starts)
+        target = np.repeat(np.arange(len(counts)), counts)
+        one_step = self.second == _NONE
+        first = np.concatenate([self.first, np.where(one_step, self.first, self.second) ^ 1])
+        second = np.concatenate([self.second, np.where(one_step, _NONE, self.first ^ 1)])
+        target = np.concatenate([target, target ^ 1])
+        order = np.argsort(target, kind="stable")
+        twice = (np.concatenate([column, column])[order] for column in (self.confidence, self.group))
+        starts = np.searchsorted(target[order], np.arange(len(counts) + 1))
+        return Rules(starts, first[order], second[order], *twice)
 
     @staticmethod
     def none(num_labels: int) -> Rules:
         """No rule for any label."""
         nothing = np.zeros(0, dtype=np.int64)
-        return Rules(np.zeros(num_labels + 1, dtype=np.int64), nothing, nothing, np.zeros(0))
+        return Rules(np.zeros(num_labels + 1, dtype=np.int64), nothing, nothing, np.zeros(0), nothing)
 
 
-@dataclass(frozen=True)
-class Foretold:
-    """Facts that rules foretell and the graph does not state, sorted by label and head."""
-
-    labels: np.ndarray  # (facts,) int64
-    heads: np.ndarray  # (facts,) int64
-    tails: np.ndarray  # (facts,) int64
-    chances: np.ndarray  # (facts,) float32: the confidence of the most trusted rule that speaks for it
-
-
-class _Edges:
+class Edges:
     """A graph's facts in both directions, sorted by head, label and tail, with the label of each."""
 
     def __init__(self, graph: KnowledgeGraph) -> None:
@@ -83,7 +90,7 @@ class _Edges:
 
 def mine_rules(graph: KnowledgeGraph) -> Rules:
     """The rules that the facts of a graph obey."""
-    edges = _Edges(graph)
+    edges = Edges(graph)
     size = edges.num_labels
     stride = 1 + edges.walks() // _WALKS
     bodies, supports = _count(edges.starts, edges.labels, edges.tails, *edges.by_tail(), size, stride)
@@ -91,57 +98,76 @@ def mine_rules(graph: KnowledgeGraph) -> Rules:
     body_keys, paths = _columns(bodies)
     body, target = keys // size, keys % size
     confidence = support / (paths[np.searchsorted(body_keys, body)] + _PSEUDO)
-    good = (support >= _LEAST_SUPPORT) & (confidence >= _LEAST_CONFIDENCE)
+    # Rules of inverse relations are those of the relations read backwards.
+    good = (support >= _LEAST_SUPPORT) & (confidence >= _LEAST_CONFIDENCE) & (target % 2 == 0)
     body, target, confidence = body[good], target[good], confidence[good]
-    order = np.lexsort((-confidence, target))
+    order = np.lexsort((body, -confidence, target))
     starts = np.searchsorted(target[order], np.arange(size + 1))
     order = order[np.arange(len(order)) - starts[target[order]] < _MOST_RULES]
-    body, target = body[order], target[order]
-    second = body % (size + 1)
-    return Rules(
-        np.searchsorted(target, np.arange(size + 1)),
-        body // (size + 1),
-        np.where(second == size, _NONE, second),
-        confidence[order],
-    )
+    body, target, confidence = body[order], target[order], confidence[order]
+    first, second = body // (size + 1), np.where(body % (size + 1) == size, _NONE, body % (size + 1))
+    starts = np.searchsorted(target, np.arange(size + 1))
+    rules = Rules(starts, first, second, confidence, np.zeros(len(order), dtype=np.int64))
+    return replace(rules, group=_groups(edges, graph, rules)).with_inverses()
 
 
-def foretell(graph: KnowledgeGraph, rules: Rules, labels: np.ndarray, heads: np.ndarray) -> Foretold:
-    """The facts of some labels and heads that rules speak for.
+def told_by(
+    edges: Edges, rules: Rules, labels: np.ndarray, heads: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What rules say for facts of some labels and heads: rows, tails, the best confidence, and what others add to it.
 
-    The most trusted rule alone counts: rules that say the same often have the same reason.
+    The best confidence q of all rules counts as log(1 + q / 0.03). Of the others only the best of each group counts,
+    because rules that agree share a cause; they add -log(1 - q) each, as in a noisy-or. A rule is heard where at most
+    64 paths of its body leave the head, or arrive at the tail: so a fact is told the same from either end.
     """
-    edges = _Edges(graph)
 
     def some(first: int) -> list[np.ndarray]:
         own = labels[first : first + _ROWS].astype(np.int64), heads[first : first + _ROWS].astype(np.int64)
-        counts, tails, chances = _foretell(
-            *own, edges.starts, edges.labels, edges.tails, rules.starts, rules.first, rules.second, rules.confidence
+        counts, *found = _tell(
+            *own,
+            edges.starts,
+            edges.labels,
+            edges.tails,
+            rules.starts,
+            rules.first,
+            rules.second,
+            rules.confidence,
+            rules.group,
         )
-        kept = np.arange(_MOST_TAILS)[None] < counts[:, None]
-        return [*(np.repeat(column, counts) for column in own), tails[kept], chances[kept]]
+        return [np.repeat(np.arange(first, first + len(counts)), counts), *found]
 
+    parts = range(0, len(heads), _ROWS)
+    if len(parts) <= 1:
+        row, tails, best, more = some(0)
+        return row, tails, best, more
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # the compiled loop lets go of the interpreter
-        found = list(pool.map(some, range(0, max(len(heads), 1), _ROWS)))
-    return Foretold(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        row, tails, best, more = (np.concatenate(column) for column in zip(*pool.map(some, parts), strict=True))
+    return row, tails, best, more
 
 
-def support_of(graph: KnowledgeGraph, rules: Rules, head: int, label: int, tail: int) -> RulePath | None:
+def support_of(edges: Edges, rules: Rules, head: int, label: int, tail: int) -> RulePath | None:
     """The path by which the most trusted rule speaks for one fact, if any does."""
-    follows = graph.follows
     if head == tail:
         return None
+    graph = edges.starts, edges.labels, edges.tails
+
+    def reached(entity: int, by: int) -> np.ndarray:
+        return edges.tails[slice(*_run(edges.labels, int(edges.starts[entity]), int(edges.starts[entity + 1]), by))]
+
     for rule in range(int(rules.starts[label]), int(rules.starts[label + 1])):
         first, second = int(rules.first[rule]), int(rules.second[rule])
-        reached = follows.row(head, first)
+        tails = reached(head, first)
         if second == _NONE:
-            if tail in reached:
-                return RulePath(((head, first, tail),), float(rules.confidence[rule]))
+            middles, back = tails[tails == tail], (first ^ 1, _NONE)
+        else:
+            ends = tails[(tails != head) & (tails != tail)]
+            middles, back = np.intersect1d(ends, reached(tail, second ^ 1)), (second ^ 1, first ^ 1)
+        if not len(middles) or not (_few_leave(head, first, second, *graph) or _few_leave(tail, *back, *graph)):
             continue
-        middles = np.intersect1d(reached[reached != head], follows.row(tail, second ^ 1)) if len(reached) else reached
-        if len(middles):
-            middle = int(middles[0])
-            return RulePath(((head, first, middle), (middle, second, tail)), float(rules.confidence[rule]))
+        middle, confidence = int(middles[0]), float(rules.confidence[rule])
+        if second == _NONE:
+            return RulePath(((head, first, tail),), confidence)
+        return RulePath(((head, first, middle), (middle, second, tail)), confidence)
     return None
 
 
@@ -189,7 +215,7 @@ def _count(
             step = 1 + (end - begin - 1) // _FANOUT
             for next_edge in range(begin + (edge % step), end, step):
                 tail = tails[next_edge]
-                if tail == head:
+                if tail in (head, middle):
                     continue
                 body = first * (size + 1) + labels[next_edge]
                 bodies[body] = bodies.get(body, 0) + step
@@ -204,7 +230,34 @@ def _count(
 
 
 @compiled
-def _foretell(
+def _run(labels: np.ndarray, low: int, high: int, label: int) -> tuple[int, int]:
+    """The edges of one label among those from low to high, which are sorted by label."""
+    begin = low + np.searchsorted(labels[low:high], label)
+    end = begin + np.searchsorted(labels[begin:high], label, side="right")
+    return int(begin), int(end)
+
+
+@compiled
+def _few_leave(entity: int, first: int, second: int, starts: np.ndarray, labels: np.ndarray, tails: np.ndarray) -> bool:
+    """Whether at most _FEW paths of a body leave an entity."""
+    begin, end = _run(labels, starts[entity], starts[entity + 1], first)
+    if second == _NONE:
+        return bool(end - begin <= _FEW)
+    if end - begin > _MANY_STEPS:
+        return False
+    count = 0
+    for edge in range(begin, end):
+        middle = tails[edge]
+        if middle != entity:
+            low, high = _run(labels, starts[middle], starts[middle + 1], second)
+            count += high - low
+            if count > _FEW:
+                return False
+    return True
+
+
+@compiled
+def _tell(
     row_labels: np.ndarray,
     row_heads: np.ndarray,
     starts: np.ndarray,
@@ -214,52 +267,124 @@ def _foretell(
     firsts: np.ndarray,
     seconds: np.ndarray,
     confidences: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each label and head the tails that rules speak for, with the confidence of the most trusted of these.
-
-    Rules are heard in the order of their confidence, as long as there is room for all that the next one says.
-    """
+    groups: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """For each label and head how many tails rules speak for; then these tails and what is said for them."""
     rows, entities = len(row_heads), len(starts) - 1
     counts = np.zeros(rows, np.int64)
-    found = np.zeros((rows, _MOST_TAILS), np.int64)
-    chances = np.zeros((rows, _MOST_TAILS), np.float32)
-    known = np.zeros(entities, np.bool_)  # stated, or foretold by a rule that is trusted more
+    found, best, more = np.zeros(1024, np.int64), np.zeros(1024, np.float32), np.zeros(1024, np.float32)
+    place = np.full(entities, -1, np.int64)  # of a tail among those found; -2 where it is stated
+    heard = np.zeros(entities, np.uint64)  # the groups of rules that spoke for a tail
+    total = 0
     for row in range(rows):
         label, head = row_labels[row], row_heads[row]
         low, high = starts[head], starts[head + 1]
-        stated = low + np.searchsorted(labels[low:high], label)
-        end_of_stated = low + np.searchsorted(labels[low:high], label, side="right")
-        known[tails[stated:end_of_stated]] = True
-        known[head] = True
-        paths = count = 0
+        stated, end_of_stated = _run(labels, low, high, label)
+        place[tails[stated:end_of_stated]] = -2
+        place[head] = -2
+        begin_of_row = total
         for rule in range(rule_starts[label], rule_starts[label + 1]):
-            first, second, before, room = firsts[rule], seconds[rule], count, True
-            edge = low + np.searchsorted(labels[low:high], first)
-            while room and edge < high and labels[edge] == first:
-                middle = tails[edge]
-                edge += 1
+            first, second = firsts[rule], seconds[rule]
+            edge, last = _run(labels, low, high, first)
+            if edge == last:
+                continue
+            few = _few_leave(head, first, second, starts, labels, tails)
+            group = np.uint64(1) << np.uint64(groups[rule])
+            for step in range(edge, last):
+                middle = tails[step]
                 if second == _NONE:
-                    begin, end = edge - 1, edge
+                    begin, end = step, step + 1
                 elif middle == head:
                     continue
                 else:
-                    begin, end = starts[middle], starts[middle + 1]
-                    begin += np.searchsorted(labels[begin:end], second)
-                while room and begin < end and (second == _NONE or labels[begin] == second):
-                    tail = tails[begin]
-                    begin += 1
-                    paths += 1
-                    room = paths <= _MOST_PATHS and (known[tail] or count < _MOST_TAILS)
-                    if room and not known[tail]:
-                        known[tail] = True
-                        found[row, count], chances[row, count] = tail, confidences[rule]
-                        count += 1
-            if not room:
-                known[found[row, before:count]] = False
-                count = before
-                break
-        counts[row] = count
-        known[found[row, :count]] = False
-        known[tails[stated:end_of_stated]] = False
-        known[head] = False
-    return counts, found, chances
+                    begin, end = _run(labels, starts[middle], starts[middle + 1], second)
+                for next_step in range(begin, end):
+                    tail = tails[next_step]
+                    at = place[tail]
+                    if (tail == middle and second != _NONE) or at == -2 or (at >= 0 and heard[tail] & group):
+                        continue
+                    if not few:
+                        back = (first ^ 1, _NONE) if second == _NONE else (second ^ 1, first ^ 1)
+                        if not _few_leave(tail, back[0], back[1], starts, labels, tails):
+                            continue
+                    if at >= 0:
+                        more[at] -= np.float32(np.log1p(-min(confidences[rule], 0.99)))
+                        heard[tail] |= group
+                        continue
+                    if total == len(found):
+                        found = np.concatenate((found, np.zeros_like(found)))
+                        best = np.concatenate((best, np.zeros_like(best)))
+                        more = np.concatenate((more, np.zeros_like(more)))
+                    place[tail], heard[tail] = total, group
+                    found[total], best[total], more[total] = tail, np.float32(np.log1p(confidences[rule] / _SMALL)), 0
+                    total += 1
+        place[tails[stated:end_of_stated]] = -1
+        place[head] = -1
+        place[found[begin_of_row:total]] = -1
+        counts[row] = total - begin_of_row
+    return counts, found[:total], best[:total], more[:total]
+
+
+@compiled
+def _supports(
+    fact_heads: np.ndarray,
+    fact_tails: np.ndarray,
+    starts: np.ndarray,
+    labels: np.ndarray,
+    tails: np.ndarray,
+    firsts: np.ndarray,
+    seconds: np.ndarray,
+) -> np.ndarray:  # (facts, rules) bool
+    """Which rules speak for each of some facts of one label."""
+    spoken = np.zeros((len(fact_heads), len(firsts)), np.bool_)
+    for row in range(len(fact_heads)):
+        head, tail = fact_heads[row], fact_tails[row]
+        for rule in range(len(firsts)):
+            begin, end = _run(labels, starts[head], starts[head + 1], firsts[rule])
+            for edge in range(begin, min(end, begin + _MANY_STEPS)):
+                middle = tails[edge]
+                if seconds[rule] == _NONE:
+                    spoken[row, rule] |= middle == tail
+                elif middle != head:
+                    low, high = _run(labels, starts[middle], starts[middle + 1], seconds[rule])
+                    at = low + np.searchsorted(tails[low:high], tail)
+                    spoken[row, rule] |= at < high and tails[at] == tail
+                if spoken[row, rule]:
+                    break
+    return spoken
+
+
+def _groups(edges: Edges, graph: KnowledgeGraph, rules: Rules) -> np.ndarray:  # (rules,) int64
+    """The number of a group for each rule, among the rules of its label: those that speak for the same facts.
+
+    A rule joins the most trusted one whose facts overlap with its own by half of the fewer; judged on some facts.
+    """
+    group = np.zeros(len(rules), dtype=np.int64)
+    heads, labels, tails = graph.facts.both_ways()
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(edges.num_labels + 1))
+    rng = np.random.default_rng(0)
+    for label in np.flatnonzero(np.diff(rules.starts) > 1):
+        own = slice(int(rules.starts[label]), int(rules.starts[label + 1]))
+        facts = order[starts[label] : starts[label + 1]]
+        facts = np.sort(rng.permutation(facts)[:_JUDGED])
+        spoken = _supports(
+            heads[facts].astype(np.int64),
+            tails[facts].astype(np.int64),
+            edges.starts,
+            edges.labels,
+            edges.tails,
+            rules.first[own],
+            rules.second[own],
+        ).astype(np.float32)
+        size = spoken.sum(axis=0)
+        overlap = (spoken.T @ spoken) / np.maximum(np.minimum(size[:, None], size[None]), 1)
+        leaders: list[int] = []
+        for rule in range(len(size)):
+            alike = [number for number, leader in enumerate(leaders) if overlap[rule, leader] >= 0.5]
+            if alike or len(leaders) == _MOST_GROUPS:
+                group[own.start + rule] = alike[0] if alike else _MOST_GROUPS - 1
+            else:
+                group[own.start + rule] = len(leaders)
+                leaders.append(rule)
+    return group

@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 
 from kgreckon.benchmark import Benchmark, Split
-from kgreckon.benchmark.splits import TRAIN_SHARE
+from kgreckon.benchmark.splits import TRAIN_SHARE, VALID_SHARE
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.exact import ComparisonMode
 from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
+from kgreckon.models.reckoner.answer_maps import AnswerMaps
 from kgreckon.models.reckoner.fuzzy import Reckoner
 from kgreckon.models.reckoner.learning import learn_reckoner, open_reckoner
 from kgreckon.models.reckoner.predicted import PredictedFacts
@@ -26,7 +27,7 @@ def train_reckoner(
 ) -> None:
     """Learn from the training graph; only the calibration sees facts and queries of the validation graph."""
     training, validation = benchmark.graphs.at(Split.TRAIN), benchmark.graphs.at(Split.VALID)
-    held_back = HeldBack.between(training, validation, TRAIN_SHARE)
+    held_back = HeldBack.between(training, validation, TRAIN_SHARE, (VALID_SHARE - TRAIN_SHARE) / (1 - TRAIN_SHARE))
     queries = EvaluationQueries.load(benchmark, Split.VALID, device, settings.validation_queries, settings.seed)
     learn_reckoner(files, training, held_back, settings, device, progress, queries, benchmark.mode)
 
@@ -38,7 +39,7 @@ def load_reckoner(
     device: torch.device,
     known: Split,
     mode: ComparisonMode,
-) -> tuple[Reckoner, PredictedFacts]:
+) -> tuple[Reckoner, PredictedFacts, AnswerMaps]:
     """The trained reckoner of a run, over the facts of the graph that is known."""
     training, observed = benchmark.graphs.at(Split.TRAIN), benchmark.graphs.at(known)
     return open_reckoner(files, training, observed, TRAIN_SHARE, settings, device, mode)

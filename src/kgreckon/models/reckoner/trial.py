@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from kgreckon.files import read_json
+from kgreckon.models.reckoner.calibration import Calibration
 from kgreckon.models.reckoner.learning import CALIBRATION
-from kgreckon.models.reckoner.predicted import Calibration
 from kgreckon.models.reckoner.reckoner_settings import ReckonerSettings
 from kgreckon.models.run_files import LAST, RunFiles
 

@@ -1,6 +1,7 @@
 """Shared fixtures."""
 
 import gc
+import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,17 @@ def reckoner(tmp_path_factory):
     }
     run = train(made, "reckoner", out=tmp_path_factory.mktemp("served") / "r", **few)
     return Service(Answerer.open(run.folder, device="cpu"), Limits())
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Make a file from text or bytes; a name that ends in .gz is zipped."""
+
+    def make(name, content):
+        data = content if isinstance(content, bytes) else content.encode()
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") and isinstance(content, str) else data)
+        return path
+
+    return make

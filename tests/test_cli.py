@@ -293,14 +293,15 @@ class TestStats:
     @pytest.mark.parametrize(
         ("place", "problem"),
         [
-            ("nowhere", "nowhere: no such folder; give a graph folder, an MMKG folder, or the word 'world'"),
+            ("nowhere", "nowhere: no such folder or file; give a graph folder, a table, or the word 'world'"),
             (".", ". is not a graph folder; make one with: kgreckon import . --out FOLDER"),
-            ("facts.tsv", "facts.tsv is not a graph folder; make one with: kgreckon import facts.tsv --out FOLDER"),
+            ("empty.tsv", "empty.tsv is empty"),
             ("x" * 5000, None),
         ],
     )
     @pytest.mark.parametrize("options", [[], ["--json"]])
-    def test_what_is_no_graph_is_one_line(self, kgreckon, tables, place, problem, options):
+    def test_what_is_no_graph_is_one_line(self, kgreckon, tmp_path, place, problem, options):
+        (tmp_path / "empty.tsv").touch()
         result = kgreckon("stats", place, *options)
         assert result.problem == problem or problem is None
 

@@ -16,20 +16,6 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 
 
-@pytest.fixture
-def file(tmp_path):
-    """Make a file from text or bytes; a name that ends in .gz is zipped."""
-
-    def make(name, content):
-        data = content if isinstance(content, bytes) else content.encode()
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") and isinstance(content, str) else data)
-        return path
-
-    return make
-
-
 def read(*sources, **options):
     """The graph of some sources."""
     return read_sources(list(sources), **options)[0]
@@ -470,7 +456,7 @@ class TestBadTables:
             f"{tmp_path} is a folder, but not one of MMKG (EntityTriples and NumericalTriples)"
         )
 
-    @pytest.mark.parametrize("name", ["graph.parquet", "graph", "graph.gz", "graph.tsv.zip"])
+    @pytest.mark.parametrize("name", ["graph.doc", "graph", "graph.gz", "graph.tsv.zip"])
     def test_an_unknown_ending_names_the_known_ones(self, file, name):
         path = file(name, b"a\tr\tb\n")
         message = problem_of(path)

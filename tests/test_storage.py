@@ -424,16 +424,15 @@ class TestHeaders:
         with pytest.raises(UserError, match="nowhere: no such folder"):
             open_graph_folder(tmp_path / "nowhere")
         with pytest.raises(
-            UserError, match="nowhere: no such folder; give a graph folder, an MMKG folder, or the word"
+            UserError, match="nowhere: no such folder or file; give a graph folder, a table, or the word"
         ):
             open_graph(tmp_path / "nowhere")
 
-    def test_a_file_is_no_graph_folder(self, tmp_path):
+    def test_a_file_is_no_graph_folder_but_can_be_opened(self, tmp_path):
         (tmp_path / "facts.tsv").write_text("a\tr\tb\n")
         with pytest.raises(UserError, match="no such folder"):
             open_graph_folder(tmp_path / "facts.tsv")
-        with pytest.raises(UserError, match=r"facts\.tsv is not a graph folder; make one with: kgreckon import"):
-            open_graph(tmp_path / "facts.tsv")
+        assert len(open_graph(tmp_path / "facts.tsv").facts) == 1
 
     @pytest.mark.parametrize(
         "text", ["", "not JSON", '{"format": ', "\udcff", "[" * 100_000], ids=["empty", "words", "cut", "bytes", "deep"]

@@ -25,6 +25,9 @@ _EXTRAS = {
     "mcp": "agents",
     "mcp_types": "agents",
     "matplotlib": "report",
+    "fastexcel": "tables",
+    "duckdb": "tables",
+    "networkx": "tables",
 }
 
 

@@ -32,6 +32,11 @@ _LEFT = (
     "default",
     "type or choices",
     "what it does",
+    "column",
+    "becomes",
+    "examples",
+    "why",
+    "thing",
 )
 
 
@@ -53,9 +58,10 @@ def console() -> Console:
     return out if out.is_terminal else _Console(width=_ANY_WIDTH)
 
 
-def notes() -> Console:
-    """The console for progress and remarks."""
-    return _Console(stderr=True)
+def notes(tables: bool = False) -> Console:
+    """The console for progress and remarks, and for tables among them."""
+    out = _Console(stderr=True)
+    return out if out.is_terminal or not tables else _Console(stderr=True, width=_ANY_WIDTH)
 
 
 def print_table(out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -5,19 +5,40 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kgreckon.cli.app import AsJson, app, print_json
 
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from kgreckon.graph import ImportReport, KnowledgeGraph
+
 
 @app.command("import")
 def import_(
-    out: Annotated[Path, typer.Option(help="The graph folder to write.")],
     sources: Annotated[
-        list[Path] | None, typer.Argument(help="Tables (.tsv, .csv), RDF files, or MMKG folders; .gz too.")
+        list[Path] | None,
+        typer.Argument(
+            help="Tables (CSV, Parquet, Excel, JSON lines, databases ...), RDF files, or MMKG folders; .gz too."
+        ),
     ] = None,
+    out: Annotated[Path | None, typer.Option(help="The graph folder to write.")] = None,
+    wide: Annotated[
+        list[Path] | None, typer.Option(help="A further table with one row per thing, whatever it looks like.")
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="What the columns of wide tables become, as TOML; the rest is guessed.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The column that names the rows of a wide table; COLUMN+COLUMN, or 'row number'.")
+    ] = None,
+    write_mapping: Annotated[
+        Path | None, typer.Option(help="Also write here what was guessed, to edit and give back with --mapping.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option(help="Show what is guessed and the first facts, and make no graph.")] = False,
     triples: Annotated[
         list[Path] | None, typer.Option(help="A further table, of facts and values: subject, predicate, object.")
     ] = None,
@@ -32,28 +53,53 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Make a graph folder from files."""
-    from kgreckon.cli.console import notes
-    from kgreckon.files import new_folder
+    from kgreckon.cli.console import console, notes
+    from kgreckon.cli.mapping_tables import print_first_facts, print_guesses
+    from kgreckon.files import new_folder, replacing
     from kgreckon.graph import TableKind, read_sources
     from kgreckon.graph.folder_format import HEADER
+    from kgreckon.graph.readers import reading_of
     from kgreckon.graph.storage import write_graph
+    from kgreckon.graph.wide.mapping import write_mapping as as_toml
 
+    if out is None and not dry_run:
+        raise typer.BadParameter("give the folder to write, or look first with --dry-run", param_hint="--out")
     given = (
         (triples, TableKind.TRIPLES),
         (facts, TableKind.FACTS),
         (values, TableKind.VALUES),
         (names, TableKind.NAMES),
+        (wide, TableKind.WIDE),
     )
     tables = [(path, kind) for paths, kind in given for path in paths or ()]
-    with new_folder(out, HEADER, overwrite) as target, notes().status("reading ...") as status:  # refused before
-        progress = _Reading(status.update)
-        graph, report = read_sources([*(sources or ()), *tables], top_attributes, skip_bad_lines, progress=progress)
-        status.update("writing ...")
-        write_graph(graph, target)
+    place = console() if dry_run and not as_json else notes(tables=True)
+    reading = reading_of(mapping, key, lambda guesses: print_guesses(guesses, place))
+
+    def read(status: Status) -> tuple[KnowledgeGraph, ImportReport]:
+        graph, report = read_sources(
+            [*(sources or ()), *tables], top_attributes, skip_bad_lines, reading, _Reading(status.update)
+        )
+        if write_mapping is not None:
+            with replacing(write_mapping) as temporary:
+                temporary.write_text(as_toml(report.tables), encoding="utf-8")
+        return graph, report
+
+    if dry_run or out is None:
+        with notes().status("reading ...") as status:
+            graph, report = read(status)
+        if not as_json:
+            print_first_facts(graph, console())
+    else:
+        with new_folder(out, HEADER, overwrite) as target, notes().status("reading ...") as status:  # refused before
+            graph, report = read(status)
+            status.update("writing ...")
+            write_graph(graph, target)
+            if report.tables:
+                (target / "mapping.toml").write_text(as_toml(report.tables), encoding="utf-8")
     for remark in report.remarks():
         notes().print(remark, soft_wrap=True)
     summary = {
-        "folder": str(out),
+        "folder": None if dry_run else str(out),
         "entities": len(graph.entities),
         "relations": len(graph.relations),
         "facts": len(graph.facts),
@@ -66,7 +112,8 @@ def import_(
         print_json(summary | {"remarks": report.remarks()})
         return
     typer.echo(
-        f"{out}: {len(graph.entities):,} entities, {len(graph.facts):,} facts of {len(graph.relations):,} relations, "
+        f"{'not written' if dry_run else out}: {len(graph.entities):,} entities, "
+        f"{len(graph.facts):,} facts of {len(graph.relations):,} relations, "
         f"{len(graph.attribute_facts):,} values of {len(graph.attributes):,} attributes"
     )
 

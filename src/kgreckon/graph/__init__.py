@@ -4,7 +4,7 @@ from kgreckon.graph.adjacency import Adjacency
 from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.opening import open_graph
-from kgreckon.graph.readers import ImportReport, TableKind, read_sources
+from kgreckon.graph.readers import ImportReport, Reading, TableKind, read_sources
 from kgreckon.graph.storage import open_graph_folder
 from kgreckon.graph.triples import Triples
 from kgreckon.graph.values import ValueTable
@@ -15,6 +15,7 @@ __all__ = [
     "GraphBuilder",
     "ImportReport",
     "KnowledgeGraph",
+    "Reading",
     "TableKind",
     "Triples",
     "ValueTable",

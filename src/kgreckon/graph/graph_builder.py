@@ -159,6 +159,35 @@ class GraphBuilder:
                 column.frombytes(np.ascontiguousarray(column_ids, dtype=np.int32).tobytes())
             self._numbers.frombytes(np.ascontiguousarray(numbers, dtype=np.float64).tobytes())
 
+    def add_things(self, names: pa.Array) -> np.ndarray:  # (names,) int32
+        """The ids of things by name, for `add_facts` and `add_values`; things without either are not in the graph."""
+        if not len(names):
+            return np.zeros(0, dtype=np.int32)
+        _, offsets, content = names.buffers()
+        places = np.frombuffer(offsets, dtype=np.int32)[names.offset : names.offset + len(names) + 1].astype(np.int64)
+        return self.ids_of_things(np.frombuffer(content, dtype=np.uint8), places[:-1], places[1:])
+
+    def add_facts(self, heads: np.ndarray, relation: str, tails: np.ndarray) -> None:
+        """State many facts of one relation, between things by their ids."""
+        if len(heads):
+            labels = np.full(len(heads), self._relations.add(relation), dtype=np.int32)
+            for column, ids in zip(self._facts, (heads, labels, tails), strict=True):
+                column.frombytes(np.ascontiguousarray(ids, dtype=np.int32).tobytes())
+
+    def add_values(self, entities: np.ndarray, attribute: str, numbers: np.ndarray, unit: str = PLAIN_UNIT) -> None:
+        """State many values of one attribute, of things by their ids; it has one unit, as in `add_value`."""
+        if not np.all(np.isfinite(numbers)):
+            raise UserError(f"a value of {attribute!r} is not a finite number")
+        if len(numbers):
+            attribute_id, unit_id = self._attributes.add(attribute), self._units.add(unit)
+            first = self._attribute_unit.setdefault(attribute_id, unit)
+            if not same_family(first, unit):
+                raise UserError(f"{attribute!r} is measured in {first}, here in {unit}: an attribute has one unit")
+            repeated = (np.full(len(numbers), one, dtype=np.int32) for one in (attribute_id, unit_id))
+            for column, ids in zip(self._value_facts, (entities, *repeated), strict=True):
+                column.frombytes(np.ascontiguousarray(ids, dtype=np.int32).tobytes())
+            self._numbers.frombytes((np.asarray(numbers, dtype=np.float64) + 0.0).tobytes())
+
     def phrase_relation(self, relation: str, phrase: str) -> None:
         """Give a relation the verb phrase that reads between head and tail: 'is in', 'borders'."""
         _check_text(phrase)

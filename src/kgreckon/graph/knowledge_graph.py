@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,6 +69,43 @@ class KnowledgeGraph:
         from kgreckon.graph.naming import GraphVocabulary
 
         return GraphVocabulary(self)
+
+    @staticmethod
+    def from_tables(
+        sources: str | Path | Sequence[str | Path],
+        *,
+        mapping: Mapping[str, Any] | str | Path | None = None,
+        key: str | None = None,
+        skip_bad_lines: bool = False,
+    ) -> KnowledgeGraph:
+        """The graph of files: tables with one row per thing, tables of facts, RDF, databases (docs/tables.md).
+
+        `mapping` says what the columns of wide tables become, as a file or a dictionary; the rest is guessed. `key`
+        names the rows of the only wide table.
+        """
+        from kgreckon.graph.readers import read_sources, reading_of
+
+        paths = [Path(sources)] if isinstance(sources, str | Path) else [Path(path) for path in sources]
+        return read_sources(paths, skip_bad_lines=skip_bad_lines, reading=reading_of(mapping, key))[0]
+
+    @staticmethod
+    def from_frame(
+        frame: Any,
+        name: str = "table",
+        *,
+        mapping: Mapping[str, Any] | str | Path | None = None,
+        key: str | None = None,
+        skip_bad_lines: bool = False,
+    ) -> KnowledgeGraph:
+        """The graph of a pandas or polars frame or an Arrow table with one row per thing, or of several by name.
+
+        `mapping` and `key` are those of `from_tables`.
+        """
+        from kgreckon.graph.readers import read_sources, reading_of
+        from kgreckon.graph.wide.frames import frame_tables
+
+        tables = frame_tables(frame, name)
+        return read_sources(tables, skip_bad_lines=skip_bad_lines, reading=reading_of(mapping, key))[0]
 
     def restricted(self, facts: np.ndarray, attribute_facts: np.ndarray) -> KnowledgeGraph:
         """The graph of some of the facts, given as masks; names and the value table stay."""

@@ -12,15 +12,18 @@ from kgreckon.graph.world import world
 
 
 def open_graph(place: str | Path, top_attributes: int | None = None) -> KnowledgeGraph:
-    """The graph called `world`, or the one in a graph folder or MMKG folder; `top_attributes` is for the latter."""
+    """The graph called `world`, or the one in a graph folder, an MMKG folder or a file of any kind that is imported.
+
+    `top_attributes` is for what is not a graph folder.
+    """
     path = Path(place)
     if str(place) == "world" and not path.exists():
         graph = world()
     elif not path.exists():
-        raise UserError(f"{place}: no such folder; give a graph folder, an MMKG folder, or the word 'world'")
+        raise UserError(f"{place}: no such folder or file; give a graph folder, a table, or the word 'world'")
     elif is_graph_folder(path):
         graph = open_graph_folder(path)
-    elif path.is_dir() and is_mmkg_folder(path):
+    elif (path.is_dir() and is_mmkg_folder(path)) or path.is_file():
         return read_sources([path], top_attributes)[0]
     elif (path / "benchmark.json").is_file():
         raise UserError(f"{place} is a benchmark: its graph is {path / 'graph'}")

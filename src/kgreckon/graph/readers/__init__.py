@@ -12,28 +12,41 @@ from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import local_name
 from kgreckon.graph.readers.import_report import ImportReport, Labels
 from kgreckon.graph.readers.mmkg import is_mmkg_folder, read_mmkg
+from kgreckon.graph.readers.streams import Source, as_files
 from kgreckon.graph.readers.tables import SUFFIXES, TableKind, kind_of, read_table, suffix_of
+from kgreckon.graph.readers.wide_sources import AS_GUESSED, Reading, WideSources, is_wide_source, reading_of
+from kgreckon.graph.wide.loading import READERS
+from kgreckon.graph.wide.wide_table import WideTable
 
-__all__ = ["ImportReport", "Source", "TableKind", "built", "is_mmkg_folder", "read_into", "read_sources"]
-
-
-Source = Path | tuple[Path, TableKind]  # a table whose kind neither its header nor its first rows tell comes with it
+__all__ = [
+    "ImportReport",
+    "Reading",
+    "Source",
+    "TableKind",
+    "built",
+    "is_mmkg_folder",
+    "read_into",
+    "read_sources",
+    "reading_of",
+]
 
 
 def read_sources(
     sources: Sequence[Source],
     top_attributes: int | None = None,
     skip_bad_lines: bool = False,
+    reading: Reading = AS_GUESSED,
     progress: Callable[[Path, int], None] | None = None,
 ) -> tuple[KnowledgeGraph, ImportReport]:
-    """One graph from files and MMKG folders, and what was met on the way.
+    """One graph from files, frames and MMKG folders, and what was met on the way.
 
-    `progress` is given a file and how many of its bytes have been read since it was last given one.
+    `reading` says how wide tables are understood; without it that is guessed. `progress` is given a file and how many
+    of its bytes have been read since it was last given one.
     """
     if not sources:
         raise UserError("nothing to import: give at least one file or folder")
     builder, report = GraphBuilder(), ImportReport(skip_bad_lines=skip_bad_lines, progress=progress)
-    read_into(builder, report, sources)
+    read_into(builder, report, sources, reading)
     return built(builder, report, top_attributes), report
 
 
@@ -45,21 +58,33 @@ class Share:
     values: slice
 
 
-def read_into(builder: GraphBuilder, report: ImportReport, sources: Sequence[Source]) -> list[Share]:
-    """Add the facts, values and names of files and MMKG folders; returns what each of them gave."""
-    given = [source if isinstance(source, tuple) else (source, None) for source in sources]
-    told = [
-        (place, Path(path), _kind(Path(path)) if kind is None else kind) for place, (path, kind) in enumerate(given)
-    ]
+def read_into(
+    builder: GraphBuilder, report: ImportReport, sources: Sequence[Source], reading: Reading = AS_GUESSED
+) -> list[Share]:
+    """Add the facts, values and names of files, frames and MMKG folders; returns what each of them gave."""
+    with as_files(sources, report) as (files, names):
+        return _read_files(builder, report, files, reading, names)
+
+
+def _read_files(
+    builder: GraphBuilder, report: ImportReport, sources: Sequence[Source], reading: Reading, names: dict[Path, str]
+) -> list[Share]:
+    told = [(place, *_told(source, reading)) for place, source in enumerate(sources)]
+    wide = WideSources(
+        {place: source for place, source, kind in told if kind is TableKind.WIDE}, reading, report, names
+    )
     labels: Labels = {}
     shares: dict[int, Share] = {}
     # Names are read last: they label what the facts have named by then.
-    for place, path, kind in sorted(told, key=lambda source: source[2] is TableKind.NAMES):
-        if kind is TableKind.NAMES:
-            _add_labels(labels, builder, report)
-            report.names.append(path.name)
+    for place, source, kind in sorted(told, key=lambda source: source[2] is TableKind.NAMES):
         facts, values = builder.num_facts_given, builder.num_values_given
-        _read_source(path, kind, builder, report, labels)
+        if kind is TableKind.WIDE or isinstance(source, WideTable):
+            wide.state(place, builder, report)
+        else:
+            if kind is TableKind.NAMES:
+                _add_labels(labels, builder, report)
+                report.names.append(source.name)
+            _read_source(source, kind, builder, report, labels)
         shares[place] = Share(slice(facts, builder.num_facts_given), slice(values, builder.num_values_given))
     _add_labels(labels, builder, report)
     return [shares[place] for place in range(len(shares))]
@@ -94,8 +119,17 @@ def _blank_twins(graph: KnowledgeGraph) -> list[str]:
     return found
 
 
-def _kind(path: Path) -> TableKind | None:
-    return kind_of(path) if path.is_file() and suffix_of(path) in SUFFIXES else None
+def _told(source: Source, reading: Reading) -> tuple[Path | WideTable, TableKind | None]:
+    """A source and what kind of table it is; none where it is no table."""
+    if isinstance(source, WideTable):
+        return source, TableKind.WIDE
+    path, kind = source if isinstance(source, tuple) else (source, None)
+    path = Path(path)
+    if kind is None and is_wide_source(path, reading):
+        kind = TableKind.WIDE
+    if kind is None and path.is_file() and suffix_of(path) in SUFFIXES:
+        kind = kind_of(path)
+    return path, kind
 
 
 def _add_labels(labels: Labels, builder: GraphBuilder, report: ImportReport) -> None:
@@ -123,6 +157,6 @@ def _read_source(
         from kgreckon.graph.readers.rdf import is_rdf_file, read_rdf  # RDF is read only where it is used
 
         if not is_rdf_file(path):
-            raise UserError(f"{path}: cannot tell what this file is; known endings are {', '.join(SUFFIXES)}, "
-                            ".nt, .ttl, .nq, .trig, .rdf, .xml, .n3, .jsonld, .json, each also with .gz")  # fmt: skip
+            raise UserError(f"{path}: cannot tell what this file is; known endings are {', '.join(READERS)}, "
+                            ".nt, .ttl, .nq, .trig, .rdf, .xml, .n3, .jsonld, each also with .gz")  # fmt: skip
         read_rdf(path, builder, report, labels)

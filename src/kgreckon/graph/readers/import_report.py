@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgreckon.errors import UserError
+from kgreckon.graph.wide.mapping import TableGuess
 
 _EXAMPLES_KEPT = 5
 
@@ -37,6 +38,8 @@ class ImportReport:
     blank_twins: list[str] = field(default_factory=list)
     other_literals: Counter[str] = field(default_factory=Counter)
     labels_of_nothing: int = 0
+    tables: list[TableGuess] = field(default_factory=list)  # wide tables, and what their columns became
+    rows_left_out: Counter[str] = field(default_factory=Counter)
     blank_nodes: int = 0
 
     progress: Callable[[Path, int], None] | None = None  # see read_sources
@@ -48,7 +51,11 @@ class ImportReport:
 
     def reject(self, path: Path, line: int, problem: str) -> None:
         """Stop at a bad line, or count it where bad lines are to be skipped."""
-        message = f"{path}:{line}: {problem}"
+        self.reject_at(f"{path}:{line}", problem)
+
+    def reject_at(self, place: str, problem: str) -> None:
+        """The same for whatever else a place is: a row of a sheet, a cell of a database."""
+        message = f"{place}: {problem}"
         if not self.skip_bad_lines:
             raise UserError(message)
         self.bad_lines += 1
@@ -88,6 +95,8 @@ class ImportReport:
             remarks.append(f"names that differ from another only in blanks around them: {some}")
         for kind, count in self.other_literals.most_common():
             remarks.append(f"{count:,} literals left out: {kind}")
+        for what, count in self.rows_left_out.most_common():
+            remarks.append(f"{count:,} {what}")
         if self.labels_of_nothing:
             remarks.append(f"{self.labels_of_nothing:,} labels of things that no fact names")
         if self.bad_lines:

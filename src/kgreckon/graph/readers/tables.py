@@ -6,7 +6,7 @@ import csv
 import gzip
 import zlib
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from enum import Enum
 from io import TextIOWrapper
 from itertools import chain, islice
@@ -47,6 +47,7 @@ class TableKind(Enum):
     VALUES = "values"  # entity, attribute, value, and the unit if there is a fourth
     NAMES = "names"  # name, label
     TRIPLES = "triples"  # facts, and values of the attributes among the relations
+    WIDE = "wide"  # one row per thing, see kgreckon.graph.wide
 
 
 _FIELDS = {TableKind.FACTS: (3,), TableKind.VALUES: (3, 4), TableKind.NAMES: (2,), TableKind.TRIPLES: (3,)}
@@ -238,6 +239,23 @@ class Tails:
         }
 
 
+def is_header(words: Sequence[str]) -> bool:
+    """Whether a first row is the header of a table of facts, values or names, or one misspelt."""
+    row = (1, list(words))
+    if _header([row]) is not None:
+        return True
+    try:
+        _check_header(Path(), row)
+    except UserError:
+        return True
+    return False
+
+
+def header_kind(words: Sequence[str]) -> TableKind | None:
+    """What a table with a known header holds."""
+    return _header([(1, list(words))])
+
+
 def _header(rows: list[Row]) -> TableKind | None:
     words = [field.strip().lower() for field in rows[0][1]]
     for kind, columns in _HEADERS:
@@ -261,11 +279,14 @@ def _check_header(path: Path, row: Row) -> None:
             names = " or ".join(sorted(columns[column]))
             raise UserError(
                 f"{path}:{row[0]}: the columns {', '.join(words)} look like a header, but that of "
-                f"{words[column]!r} is called {names}; or leave the line out"
+                f"{words[column]!r} is called {names}; or leave the line out; or, if each row is a thing: --wide {path}"
             )
     if all(any(word in column for _, columns in _HEADERS for column in columns) for word in words):
         known = "head, relation, tail; entity, attribute, value; entity, attribute, value, unit"
-        raise UserError(f"{path}:{row[0]}: the columns {', '.join(words)} are in no order that is known: {known}")
+        raise UserError(
+            f"{path}:{row[0]}: the columns {', '.join(words)} are in no order that is known: {known}; "
+            f"or, if each row is a thing: --wide {path}"
+        )
 
 
 def _measures_time(unit: str) -> bool:

@@ -1,0 +1,248 @@
+"""How the cells of a column are written: as numbers, dates, times, durations, truth values, lists or other text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgreckon.graph.wide.calendars import (
+    BadDateError,
+    clock_of,
+    date_order,
+    duration_unit,
+    read_clock,
+    read_day,
+    read_duration,
+    seconds_of,
+)
+from kgreckon.graph.wide.column_headers import is_year, read_header
+from kgreckon.graph.wide.mapping import Becomes, ColumnMapping
+from kgreckon.graph.wide.units import unit_named
+from kgreckon.graph.wide.wide_table import Distinct, cells, distinct
+from kgreckon.graph.wide.written import Quantity, decimal_mark, read_quantity
+
+_LOOKED_AT = 2000  # different cells of a column
+_LISTS_LOOKED_AT = 20_000  # whether the things in lists repeat is seen in many only
+REPEATED = 0.2  # of the rows whose text another row has too, where texts name things
+MOST = 0.8  # of the cells that a form must fit; others are bad ones
+TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "y": True, "n": False, "t": True, "f": False,
+          "1": True, "0": False}  # fmt: skip
+_PAIRS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"))
+_LIST_SEPARATORS = ("|", ";", ", ", ",", " / ", "/")
+_ITEM = 40  # characters that a thing's name has at most, on average
+
+
+@dataclass(frozen=True)
+class CellForm:
+    """What the cells of a column are read as, and why."""
+
+    mapping: ColumnMapping
+    why: str = ""
+
+
+class Profile:
+    """A column and what is known of its cells."""
+
+    def __init__(self, header: str, column: pa.Array, decimal: str) -> None:
+        self.header = header
+        self.column = column
+        self.decimal = decimal
+
+    @cached_property
+    def texts(self) -> pa.Array:
+        """The cells as text."""
+        return cells(self.column)
+
+    @cached_property
+    def distinct(self) -> Distinct:
+        """The different cells."""
+        return distinct(self.texts)
+
+    @cached_property
+    def sample(self) -> list[tuple[str, int]]:
+        """Some different cells from all over the column, and how often each occurs."""
+        found = self.distinct
+        step = max(1, len(found.texts) // _LOOKED_AT)
+        return list(zip(found.texts[::step], found.counts[::step].tolist(), strict=True))
+
+    @cached_property
+    def numeric_sample(self) -> list[tuple[str, int]]:
+        """The same without words that say that a number is missing."""
+        kept = set(
+            pc.drop_null(cells(pa.array([text for text, _ in self.sample], pa.string()), numeric=True)).to_pylist()
+        )
+        return [(text, count) for text, count in self.sample if text in kept]
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """A few cells, shortened: the commonest where they repeat, else the first."""
+        found = self.distinct
+        commonest = sorted(range(len(found.texts[:_LOOKED_AT])), key=lambda place: -found.counts[place])
+        chosen = commonest[:3] if found.repeated else range(min(3, len(found.texts)))
+        return tuple(_shortened(found.texts[place]) for place in chosen)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all cells are whole numbers."""
+        if pa.types.is_integer(self.column.type):
+            return True
+        return bool(self.sample) and all(re.fullmatch(r"[-+]?\d{1,18}", text, re.ASCII) for text, _ in self.sample)
+
+    @property
+    def mean_length(self) -> float:
+        """The mean number of characters of a cell."""
+        return sum(len(text) for text, _ in self.sample) / max(1, len(self.sample))
+
+    @cached_property
+    def form(self) -> CellForm | None:
+        """What all or most cells are read as; None where they are other text."""
+        if pa.types.is_list(self.column.type):
+            return CellForm(ColumnMapping(kind=Becomes.RELATION), "lists")
+        if pa.types.is_boolean(self.column.type):
+            return CellForm(ColumnMapping(kind=Becomes.BOOLEAN))
+        if pa.types.is_temporal(self.column.type):
+            if pa.types.is_duration(self.column.type):
+                return CellForm(ColumnMapping(kind=Becomes.DURATION, unit=duration_unit(seconds_of(self.column))))
+            return CellForm(ColumnMapping(kind=Becomes.DATE))
+        return self._truths() or self._numbers() or self._dates() or self._times() or self._lists()
+
+    def _truths(self) -> CellForm | None:
+        values = {text.lower() for text in self.distinct.texts[:3]}
+        if len(self.distinct.texts) == 2 and any(values == set(pair) for pair in _PAIRS):
+            return CellForm(ColumnMapping(kind=Becomes.BOOLEAN))
+        if values == {"0", "1"} and len(self.distinct.texts) == 2 and self.distinct.total >= 10:
+            return CellForm(ColumnMapping(kind=Becomes.BOOLEAN), "only 0 and 1")
+        return None
+
+    def _numbers(self) -> CellForm | None:
+        header = read_header(self.header)
+        if pa.types.is_integer(self.column.type) or pa.types.is_floating(self.column.type):
+            if self.is_whole and is_year(self.header) and self._share(_is_year) >= MOST:
+                return CellForm(ColumnMapping(kind=Becomes.DATE), "years, by its header")
+            return CellForm(ColumnMapping(kind=Becomes.NUMBER, unit=header.unit, factor=header.scale), header.why)
+        sample = self.numeric_sample
+        if not sample or any(re.fullmatch(r"0\d+", text) for text, _ in sample):
+            return None  # codes, such as 00501
+        mark = decimal_mark((text for text, _ in sample), self.decimal)
+        found = [(read_quantity(text, mark.mark), count) for text, count in sample]
+        words = {quantity.unit for quantity, _ in found if quantity is not None and _is_word(quantity)}
+        if words and self._with_words(found) < MOST:
+            return None
+        fit = [quantity is not None and (not _is_word(quantity) or len(words) == 1) for quantity, _ in found]
+        total = sum(count for _, count in sample)
+        if sum(count for (_, count), fits in zip(sample, fit, strict=True) if fits) < MOST * total:
+            return None
+        odd = next((text for (text, _), fits in zip(sample, fit, strict=True) if not fits), None)
+        but = f"but {odd!r:.40} is not a number" if odd is not None else ""
+        if is_year(self.header) and sum(count for text, count in sample if _is_year(text)) >= MOST * total:
+            return CellForm(ColumnMapping(kind=Becomes.DATE), "; ".join(filter(None, ("years, by its header", but))))
+        units = Counter[str]()
+        for quantity, count in found:
+            if quantity is not None and quantity.unit:
+                units[quantity.unit] += count
+        unit, why = header.unit, [header.why]
+        if units:
+            unit = unit or units.most_common(1)[0][0]
+            why = [header.why, _told_units(units)]
+        why.append(but)
+        mapping = ColumnMapping(kind=Becomes.NUMBER, unit=unit, factor=header.scale, decimal=mark.mark)  # type: ignore[arg-type]
+        return CellForm(mapping, "; ".join(filter(None, (*why, mark.why))))
+
+    @staticmethod
+    def _with_words(found: Sequence[tuple[Quantity | None, int]]) -> float:
+        """The share of cells with a word that is no unit: 12 seats is one if all are seats."""
+        total = sum(count for _, count in found)
+        return sum(count for quantity, count in found if quantity is not None and quantity.unit) / total
+
+    def _dates(self) -> CellForm | None:
+        order = date_order(text for text, _ in self.sample)
+
+        def is_date(text: str, of_any_day: bool = False) -> bool:
+            try:
+                return read_day(text, order.order) is not None
+            except BadDateError:
+                return of_any_day
+
+        written = self._share(lambda text: is_date(text, of_any_day=True)) if self.sample else 0
+        if written >= MOST and self._share(is_date) >= MOST / 2:
+            return CellForm(ColumnMapping(kind=Becomes.DATE, order=order.order), order.why)  # type: ignore[arg-type]
+        return None
+
+    def _times(self) -> CellForm | None:
+        clock, why = clock_of(text for text, _ in self.sample)
+        if self.sample and self._share(lambda text: read_clock(text, clock) is not None) >= MOST:
+            unit = "hours" if clock == "h:m" else "minutes"
+            return CellForm(ColumnMapping(kind=Becomes.TIME, clock=clock, unit=unit), why)  # type: ignore[arg-type]
+        if self.sample and self._share(lambda text: read_duration(text) is not None) >= MOST:
+            seconds = np.array([read for text, _ in self.sample if (read := read_duration(text)) is not None])
+            return CellForm(ColumnMapping(kind=Becomes.DURATION, unit=duration_unit(seconds)))
+        return None
+
+    def _lists(self) -> CellForm | None:
+        if self.sample and self._share(lambda text: text[:1] in "[{" and text[-1:] in "]}") >= MOST:
+            separator = "; " if self._share(lambda text: ";" in text) > 0.3 else ","
+            return CellForm(ColumnMapping(kind=Becomes.RELATION, separator=separator.strip()), "lists in brackets")
+        for separator in _LIST_SEPARATORS:
+            if self._is_list(separator):
+                return CellForm(ColumnMapping(kind=Becomes.RELATION, separator=separator.strip() or separator), "lists")
+        return None
+
+    def _is_list(self, separator: str) -> bool:
+        """Whether cells name several things each: they are short, repeat, and stand in any place of a list."""
+        if sum(separator in text for text, _ in self.sample) < max(2, 0.03 * len(self.sample)):
+            return False
+        found = self.distinct
+        texts = zip(found.texts[:_LISTS_LOOKED_AT], found.counts.tolist(), strict=False)
+        items, first, later = Counter[str](), set[str](), set[str]()
+        for text, count in texts:
+            parts = split(text, separator.strip() or separator)
+            items.update(dict.fromkeys(parts, count))
+            first.update(parts[:1])
+            later.update(parts[1:])
+        if not later or sum(map(len, items)) / len(items) > _ITEM or max(len(part.split()) for part in items) > 8:
+            return False
+        repeated = sum(count for count in items.values() if count > 1) / items.total()
+        return repeated >= REPEATED and len(first & later) >= 0.5 * len(later)
+
+    def _share(self, fits: Callable[[str], bool]) -> float:
+        return sum(count for text, count in self.sample if fits(text)) / max(1, sum(count for _, count in self.sample))
+
+
+def split(text: str, separator: str) -> list[str]:
+    """The things that one cell names; brackets and quotes around them are not theirs."""
+    if text[:1] in ("[", "{") and text[-1:] in ("]", "}"):
+        text = text[1:-1]
+    parts = (part.strip() for part in text.split(separator))
+    return [part for part in (_unquoted(part) for part in parts) if part]
+
+
+def _unquoted(part: str) -> str:
+    return part[1:-1].strip() if len(part) >= 2 and part[0] == part[-1] and part[0] in "'\"" else part
+
+
+def _shortened(text: str) -> str:
+    if len(text) > 12 and re.fullmatch(r"-?\d+\.\d+", text):
+        return f"{float(text):.6g}"
+    return text if len(text) <= 24 else text[:23] + "…"
+
+
+def _is_word(quantity: Quantity) -> bool:
+    """Whether a quantity has a word behind it that is no unit."""
+    return quantity.unit is not None and unit_named(quantity.unit) is None
+
+
+def _told_units(units: Counter[str]) -> str:
+    most = [unit for unit, _ in units.most_common(3)]
+    more = f" and {len(units) - 3} more" if len(units) > 3 else ""
+    return f"its cells are in {', '.join(most)}{more}"
+
+
+def _is_year(text: str) -> bool:
+    return re.fullmatch(r"[12]\d{3}", text) is not None

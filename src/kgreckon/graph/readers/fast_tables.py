@@ -12,7 +12,7 @@ from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.literals import is_rounded
 from kgreckon.graph.name_table import NameTable
 from kgreckon.graph.readers.import_report import ImportReport
-from kgreckon.graph.readers.table_blocks import NUMBER, UNSURE, Block, blocks
+from kgreckon.graph.readers.table_blocks import NUMBER, UNSURE, LineBlock, blocks
 from kgreckon.graph.readers.tables import (
     GZIP_ERRORS,
     Row,
@@ -44,7 +44,7 @@ def read_fast(path: Path, kind: TableKind, header: int, builder: GraphBuilder, r
     report.numbers_as_things += tails.all_numbers()
 
 
-def _blocks(path: Path, header: int, report: ImportReport) -> Iterator[Block]:
+def _blocks(path: Path, header: int, report: ImportReport) -> Iterator[LineBlock]:
     with open_bytes(path) as content:
         try:
             for block in blocks(content, path, 3, header):
@@ -54,12 +54,16 @@ def _blocks(path: Path, header: int, report: ImportReport) -> Iterator[Block]:
             raise UserError(f"{path} is not a whole gzip file: {error}") from None
 
 
-def _rows(block: Block, path: Path) -> Iterator[Row]:
+def _rows(block: LineBlock, path: Path) -> Iterator[Row]:
     return ((line, split_line(content)) for line, content in block.lines(path) if content.strip())
 
 
 def _look_at(
-    block: Block, path: Path, tails: Tails, ids: np.ndarray | None = None, name_of: Callable[[int], str] | None = None
+    block: LineBlock,
+    path: Path,
+    tails: Tails,
+    ids: np.ndarray | None = None,
+    name_of: Callable[[int], str] | None = None,
 ) -> None:
     """Count which tails are numbers, as `Tails.look_at` does for each row; of known relations come the ids."""
     if block.fields is None:
@@ -90,14 +94,14 @@ def _look_at(
             tails.first_other.setdefault(name, (block.line + row, block.text(row, 2).strip()))
 
 
-def _names(block: Block, rows: np.ndarray, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _names(block: LineBlock, rows: np.ndarray, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where the names in some rows of a column stand."""
     assert block.fields is not None
     starts, ends = (each[rows, column] for each in block.fields)
     return block.bytes_of, starts, ends
 
 
-def _numbers(block: Block, column: int) -> np.ndarray:  # (lines,) bool
+def _numbers(block: LineBlock, column: int) -> np.ndarray:  # (lines,) bool
     """Which fields of a column are numbers or dates."""
     kinds = block.kinds(column)
     found = kinds == NUMBER
@@ -107,7 +111,7 @@ def _numbers(block: Block, column: int) -> np.ndarray:  # (lines,) bool
 
 
 def _added(
-    block: Block, kind: TableKind, attributes: frozenset[str], builder: GraphBuilder, report: ImportReport
+    block: LineBlock, kind: TableKind, attributes: frozenset[str], builder: GraphBuilder, report: ImportReport
 ) -> np.ndarray | None:
     """Add the rows of a block and return the relations of its facts.
 

@@ -30,7 +30,7 @@ _MOST_DIGITS = 300  # of a number that is surely finite
 
 
 @dataclass(frozen=True)
-class Block:
+class LineBlock:
     """Some whole lines of a file."""
 
     content: bytes
@@ -89,7 +89,7 @@ def whole_lines(content: IO[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def blocks(content: IO[bytes], path: Path, columns: int, skipped: int = 0) -> Iterator[Block]:
+def blocks(content: IO[bytes], path: Path, columns: int, skipped: int = 0) -> Iterator[LineBlock]:
     """The lines of a file after the first `skipped` ones."""
     line, first = 1, True
     for lines in whole_lines(content):
@@ -103,7 +103,7 @@ def blocks(content: IO[bytes], path: Path, columns: int, skipped: int = 0) -> It
             line += len(block.fields[0]) if block.fields is not None else sum(1 for _ in block.lines(path))
 
 
-def _block(content: bytes, line: int, columns: int) -> Block:
+def _block(content: bytes, line: int, columns: int) -> LineBlock:
     lines = content.count(b"\n") + (not content.endswith(b"\n"))
     starts, ends = (np.empty((lines, columns), dtype=np.int64) for _ in range(2))
     regular = len(content) <= MOST_LINE and _split(np.frombuffer(content, dtype=np.uint8), starts, ends)
@@ -112,7 +112,7 @@ def _block(content: bytes, line: int, columns: int) -> Block:
             content.decode()
         except UnicodeDecodeError:
             regular = False
-    return Block(content, line, (starts, ends) if regular else None)
+    return LineBlock(content, line, (starts, ends) if regular else None)
 
 
 @compiled

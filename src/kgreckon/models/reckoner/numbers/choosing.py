@@ -38,7 +38,7 @@ _MANY = 400  # entities, below which there are fewer
 _WORTH = 0.02  # nats that another scale must gain to be taken instead of the quantile transform
 _SHARES = (1.0, 0.5)
 _BEYOND = 50.0  # scores that show that a scale does not fit
-_SURE = 3.0  # standard errors by which an estimator must beat the median
+_SURE = 2.0  # standard errors by which others must beat the median, and a line that is not exact what is learned
 _BETTER = 0.9  # of the error of what is learned, at most, of an identity
 _EXPERTS = 3
 _SIMPLER = 0.95  # what the gain of a line from two numbers counts beside one from a single number
@@ -224,6 +224,8 @@ def _experts(
                 float(one.mean()) >= _BETTER * float(other[rows].mean())
                 for one, other in zip(own, learned, strict=True)
             ):
+                continue
+            if not expert.exact and not _beyond_doubt(learned[0][rows] - own[0]):
                 continue
             gain = float((learned[1][rows] - own[1]).sum()) * (1.0 if identity.form is Form.ALONE else _SIMPLER)
             if best is None or gain > best[0]:

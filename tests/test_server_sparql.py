@@ -56,10 +56,46 @@ class TestSparql:
         assert {row["x"]["value"] for row in observed} == {f"urn:kgreckon:{names.entity_name(one)}" for one in proved}
         assert observed == bindings[: len(proved)] and len(bindings) > len(proved)
         assert all(0 < float(row["score"]["value"]) <= 1 for row in bindings)
-        plain = client.get("/sparql", params={"query": "SELECT ?x { :e1 :r0 ?x }"}).json()
-        assert plain["head"]["vars"] == ["x"] and [set(row) for row in plain["results"]["bindings"]] == [{"x"}] * len(
-            bindings
-        )
+
+    @pytest.mark.parametrize("limit", ["", " LIMIT 50", " LIMIT 1"])
+    def test_who_asks_for_no_score_gets_facts_alone(self, reckoner, limit):
+        """Clients that know only SPARQL, such as rdflib's store, cannot tell a guess from a fact."""
+        client, names = client_of(reckoner), reckoner.graph.vocabulary
+        proved = {
+            f"urn:kgreckon:{names.entity_name(id_)}"
+            for id_ in ask(reckoner.graph, parse("(rp,(r0),(e,(e1)))", names)).tolist()
+        }
+        response = client.get("/sparql", params={"query": f"SELECT ?score {{ :e1 :r0 ?score }}{limit}"})
+        bindings = response.json()["results"]["bindings"]
+        assert {row["score"]["value"] for row in bindings} <= proved
+        assert len(bindings) == (1 if limit == " LIMIT 1" else len(proved)) > 0
+        assert response.headers["Kgreckon-Inferred"] == "no"
+
+    def test_guesses_have_a_floor(self, reckoner):
+        client = client_of(Service(reckoner.answerer, Limits(sparql_floor=0.25)))
+        query = "SELECT ?x ?score ?observed { :e1 :r0 ?x } LIMIT 1000"
+
+        def scores(**floor):
+            found = client.get("/sparql", params={"query": query, **floor}).json()["results"]["bindings"]
+            return [float(row["score"]["value"]) for row in found if row["observed"]["value"] == "false"]
+
+        every = scores(floor="0")
+        assert min(every) < 0.1 < 0.25 < max(every) and Limits().sparql_floor == 0.01
+        assert scores() == [score for score in every if score >= 0.25]
+        assert scores(floor="0.1") == [score for score in every if score >= 0.1]
+        facts = client.get("/sparql", params={"query": query, "floor": "1"}).json()["results"]["bindings"]
+        assert facts and all(row["observed"]["value"] == "true" for row in facts)
+        for wrong in ("", "-0.1", "1.1", "nan", "many"):
+            response = client.get("/sparql", params={"query": query, "floor": wrong})
+            assert response.status_code == 400 and "floor must be one number from 0 to 1" in response.json()["error"]
+        body = {"query": query, "floor": "0.2"}
+        assert client.post("/sparql", data=body).json() == client.get("/sparql", params=body).json()
+
+    @pytest.mark.parametrize("opposite", ["MINUS { :e1 :r0 ?x }", "FILTER NOT EXISTS { :e1 :r0 ?x }"])
+    def test_a_contradiction_has_no_answers(self, reckoner, opposite):
+        query = f"SELECT ?x ?score {{ :e1 :r0 ?x {opposite} }}"
+        found = client_of(reckoner).get("/sparql", params={"query": query, "floor": "0"})
+        assert found.json()["results"]["bindings"] == []
 
     def test_without_a_limit_nothing_proved_is_lost_and_the_table_stays_short(self, world):
         few = Service(world.answerer, Limits(sparql_default=5, sparql_answers=1000))

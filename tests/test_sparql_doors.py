@@ -88,7 +88,7 @@ class TestEndpoint:
         text = {"query": "SELECT ?x { ?x :r0 ?y }"}
         own = client_of(reckoner)
         relation = reckoner.graph.relations.name(0)
-        inferred = own.get("/sparql", params={"query": f"SELECT ?x {{ ?x <{iri(relation)}> ?y }}"})
+        inferred = own.get("/sparql", params={"query": f"SELECT ?x ?score {{ ?x <{iri(relation)}> ?y }}"})
         assert inferred.headers["kgreckon-inferred"] == "yes", text
         assert own.get("/sparql", params={"query": "SELECT ?x ?y { ?x ?p ?y }"}).headers["kgreckon-inferred"] == "no"
         query = {"query": "SELECT ?x { ?x :borders :France }"}

@@ -29,6 +29,7 @@ from kgreckon.query import (
     Sort,
     ValueOf,
     general_type,
+    is_contradiction,
     sentence,
     sort_of,
     specific_type,
@@ -133,6 +134,8 @@ class Answerer:
         sort = sort_of(query, self.graph.vocabulary)
         self.check(query, model)
         proved = ask_exactly(self.graph, query, model.mode, pause)
+        if is_contradiction(query):
+            return Ranking(query, sort, Candidates(proved, np.zeros(len(proved), np.float32)), proved)
         candidates = _with_proved(model.candidates(query, proved, pause), proved)
         if isinstance(sort, NumberSort):  # only numbers in a unit that the query can mean
             table = self.graph.values

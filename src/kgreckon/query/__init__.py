@@ -20,6 +20,7 @@ from kgreckon.query.algebra import (
     sort_of,
 )
 from kgreckon.query.builder import Builder, at_least, at_most, equal_to, greater_than, less_than
+from kgreckon.query.contradictions import is_contradiction
 from kgreckon.query.english import sentence
 from kgreckon.query.interpreter import Pause, Semantics, Stacking, interpret
 from kgreckon.query.shapes import (
@@ -70,6 +71,7 @@ __all__ = [
     "general_type",
     "greater_than",
     "interpret",
+    "is_contradiction",
     "less_than",
     "sentence",
     "shape_of",

@@ -181,12 +181,12 @@ class _Endpoints:
             form = _form(request, FORMS)
             described = partial(service_description, self.service.graph, form)
             return await self.wait(request, lambda pause: _written(described(), form), quick=True)
-        text = await read_query(request, self.service.limits)
-        forms = TRIPLES if gives_triples(text) else TRUTHS if is_ask(text) else FORMATS
+        asked = await read_query(request, self.service.limits)
+        forms = TRIPLES if gives_triples(asked.text) else TRUTHS if is_ask(asked.text) else FORMATS
         form = _form(request, forms)
 
         def answered(pause: Pause) -> Response:
-            reply = answer(self.service, text, pause)
+            reply = answer(self.service, asked, pause)
             return _written(forms[form](reply.result), form, reply.headers)
 
         return await self.wait(request, answered)

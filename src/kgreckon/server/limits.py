@@ -22,6 +22,7 @@ class Limits:
     reasons: int = 50  # answers of one request that are explained
     names: int = 100  # of one search
     sparql_answers: int = 10_000
+    sparql_floor: float = 0.01  # the least score of an inferred answer, unless a request says another
     sparql_default: int = 100  # rows for a SELECT without a LIMIT, unless the graph proves more
     sparql_triples: int = 20_000_000  # of a graph that is kept in Oxigraph too, for queries outside of the subset
     sparql_characters: int = 16_000_000  # of the result of such a query

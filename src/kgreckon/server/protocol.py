@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from kgreckon.answers import Only
 from kgreckon.engine.rdf_terms import Row, SparqlResult, Term
 from kgreckon.errors import BeyondAlgebraError
 from kgreckon.models.interface import ScoreMeaning
@@ -21,17 +23,25 @@ _UPDATE = "application/sparql-update"
 _DATASET = ("default-graph-uri", "named-graph-uri", "using-graph-uri", "using-named-graph-uri")
 
 
-async def read_query(request: Request, limits: Limits) -> str:
-    """The text of the query that a request carries in one of the protocol's three ways."""
+@dataclass(frozen=True)
+class SparqlRequest:
+    """The text of a query, and the least score of an inferred answer to it."""
+
+    text: str
+    floor: float
+
+
+async def read_query(request: Request, limits: Limits) -> SparqlRequest:
+    """What a request carries in one of the protocol's three ways."""
     parameters = read_parameters(request.url.query)
     if request.method != "POST":
-        return _only_query(parameters)
+        return _asked(parameters, limits)
     kind = media_type(request)
     if kind == _FORM:
         form = read_parameters(text_of(await read_body(request, limits)))
         for name, values in parameters.items():
             form.setdefault(name, []).extend(values)
-        return _only_query(form)
+        return _asked(form, limits)
     if kind == _UPDATE:
         raise HttpError(400, "updates are not supported: the graph is read only")
     if kind != _QUERY:
@@ -39,7 +49,18 @@ async def read_query(request: Request, limits: Limits) -> str:
     if "query" in parameters:
         raise HttpError(400, "the query stands in the body: the address may not carry another")
     body = text_of(await read_body(request, limits))
-    return _only_query(parameters | {"query": [body]})
+    return _asked(parameters | {"query": [body]}, limits)
+
+
+def _asked(parameters: dict[str, list[str]], limits: Limits) -> SparqlRequest:
+    text, floors = _only_query(parameters), parameters.get("floor", [str(limits.sparql_floor)])
+    try:
+        (floor,) = map(float, floors)
+    except ValueError:
+        floor = math.nan
+    if not 0 <= floor <= 1:
+        raise HttpError(400, f"floor must be one number from 0 to 1, not {', '.join(floors)!r:.80}")
+    return SparqlRequest(text, floor)
 
 
 def _only_query(parameters: dict[str, list[str]]) -> str:
@@ -69,8 +90,9 @@ class SparqlReply:
         return said if self.result.complete else said | {"Kgreckon-Complete": "no"}
 
 
-def answer(service: Service, text: str, pause: Pause) -> SparqlReply:
+def answer(service: Service, request: SparqlRequest, pause: Pause) -> SparqlReply:
     """The answer to any query: with inference what the algebra can say, else what the graph states."""
+    text = request.text
     try:
         if is_ask(text):
             proved = service.read_ask(text)
@@ -80,26 +102,30 @@ def answer(service: Service, text: str, pause: Pause) -> SparqlReply:
         return SparqlReply(service.stated(text, pause).result, inferred=False)
     if is_ask(text):
         return SparqlReply(SparqlResult("truth", truth=_proves(service, proved, pause)), inferred=False)
-    return _select(service, asked, pause)
+    return _select(service, asked, request.floor, pause)
 
 
-def _select(service: Service, asked: SparqlQuery, pause: Pause) -> SparqlReply:
-    """The answers to a SELECT: one row for each, with ?score and ?observed where they are asked for.
+def _select(service: Service, asked: SparqlQuery, floor: float, pause: Pause) -> SparqlReply:
+    """The answers to a SELECT, one row for each.
 
-    Without a LIMIT these are all answers that the graph proves, and inferred ones as long as the table is short.
+    Only a query that selects ?score or ?observed gets inferred answers, down to the `floor`: where nothing tells them
+    from facts, there are none. Without a LIMIT there are as many as keep the table short.
     """
     limits = service.limits
-    ranking = service.answerer.rank(asked.query, pause)
+    only = Only.OBSERVED if set(asked.columns) == {asked.variable} else None
+    ranking = service.answerer.rank(asked.query, pause, only)
     proved = len(ranking.proved)
     wanted = max(limits.sparql_default, proved) if asked.limit is None else asked.limit
-    answers = service.answerer.best(ranking, min(wanted, limits.sparql_answers))
+    answers = service.answerer.best(ranking, min(wanted, limits.sparql_answers), only)
     rows: list[Row] = []
     for answer in answers.answers:
+        if not answer.observed and answer.score < floor:
+            continue
         term = Term(iri(answer.name)) if answer.value is None else Term.of_number(answer.value)
         said = {"score": Term.of_number(answer.score), "observed": Term.of_truth(answer.observed)}
         rows.append(tuple(term if name == asked.variable else said[name] for name in asked.columns))
     complete = wanted <= limits.sparql_answers or proved <= limits.sparql_answers
-    infers = service.model.calibration is not ScoreMeaning.CERTAIN
+    infers = only is None and service.model.calibration is not ScoreMeaning.CERTAIN
     return SparqlReply(SparqlResult("table", asked.columns, rows, complete=complete), infers)
 
 

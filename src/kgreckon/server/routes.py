@@ -153,13 +153,16 @@ def _body(content: dict[str, Any]) -> dict[str, Any]:
     return {"required": True, "content": {kind: {"schema": schema} for kind, schema in content.items()}}
 
 
+_FLOOR = {"type": "number", "minimum": 0, "maximum": 1, "description": "the least score of an inferred answer"}
+
+
 def _sparql() -> dict[str, Any]:
     query = {"type": "string", "maxLength": "limits.query_characters"}
-    form = {"type": "object", "properties": {"query": query}, "required": ["query"]}
+    form = {"type": "object", "properties": {"query": query, "floor": _FLOOR}, "required": ["query"]}
     by_get = _operation(
         "The SPARQL 1.1 protocol, by address; the service description without a query.", {}, (400, 406, 503)
     )
-    by_get["parameters"] = _parameters({"properties": {"query": query}})
+    by_get["parameters"] = _parameters({"properties": {"query": query, "floor": _FLOOR}})
     bodies = {"application/sparql-query": query, "application/x-www-form-urlencoded": form}
     by_post = _operation("The SPARQL 1.1 protocol, by body.", {}, (400, 406, 408, 413, 415, 503))
     by_post["requestBody"] = _body(bodies)

@@ -122,7 +122,7 @@ class TestImport:
             (tmp_path / "mmkg" / f"{name}.tsv.gz").write_bytes(gzip.compress(content))
         result = kgreckon("import", "some.ttl", "mmkg", "--out", "graph")
         assert result.out == "graph: 4 entities, 2 facts of 2 relations, 2 values of 2 attributes\n"
-        assert result.err == "1 literals left out: string\n"
+        assert result.err == "1 texts left out: a:q, of which hardly any repeats\n"
 
     def test_an_existing_graph_is_replaced_only_when_asked(self, kgreckon, graph, tables, tmp_path):
         before = everything_in(tmp_path)

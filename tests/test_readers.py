@@ -523,7 +523,7 @@ class TestRDF:
             (EXAMPLE + "Norway", EXAMPLE + "area", 385_207, "km2"),
         }
         assert labels_of(graph) == {EXAMPLE + "Oslo": "Oslo"}
-        assert report.remarks() == ["1 literals left out: string"]
+        assert report.remarks() == ["1 texts left out: motto, of which hardly any repeats"]
 
     @pytest.mark.parametrize("name", ["graph.nt", "graph.nt.gz", "graph.nq"])
     @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -596,11 +596,10 @@ class TestRDF:
         assert labels_of(read(path)) == {"a:b": "Bea"}
 
     def test_other_literals_are_counted_by_type(self, file):
-        literals = ['"word"', '"1984"', '"1984"@en', '"mot"@fr', f'"true"^^<{XSD}boolean>', f'"INF"^^<{XSD}double>']
+        literals = [f'"INF"^^<{XSD}double>']
         literals += [
             f'"5oo"^^<{XSD}integer>',
             f'"1969-02-30"^^<{XSD}date>',
-            f'"P1Y"^^<{XSD}duration>',
             f'"15##-##-##"^^<{XSD}date>',
             '"POINT(1 2)"^^<http://example.org/wkt>',
         ]
@@ -608,11 +607,62 @@ class TestRDF:
         graph, report = read_sources([file("graph.nt", "\n".join(["<a:a> <a:r> <a:b> .", *lines]))])
         assert values_of(graph) == set()
         assert report.other_literals == {
-            "string": 2, "text in a language": 2, "boolean": 1, "double that is not a finite number": 1, "duration": 1,
-            "integer that is not a finite number": 1, "date that is not a date": 1, "wkt": 1
+            "double that is not a finite number": 1, "integer that is not a finite number": 1,
+            "date that is not a date": 1, "wkt": 1
         }  # fmt: skip
         assert report.unknown_dates == 1
-        assert "2 literals left out: string" in report.remarks()
+        assert "1 literals left out: wkt" in report.remarks()
+
+    def test_texts_become_what_they_are_like(self, file):
+        texts = {
+            "genre": ['"Drama"', '"Horror"', '"Drama"', '"Horror"@en'],
+            "year": ['"1979"', '"1984"', '"2007"', '"1995"'],
+            "length": ['"117 min"', '"2 h"', '"90 min"', '"100 min"'],
+            "seen": [f'"true"^^<{XSD}boolean>', f'"false"^^<{XSD}boolean>', f'"true"^^<{XSD}boolean>', '"true"'],
+            "took": [f'"PT2H"^^<{XSD}duration>', f'"PT1H"^^<{XSD}duration>', f'"P1D"^^<{XSD}duration>', '"PT4H"'],
+            "title": ['"Alien"@en', '"Düne"@de', '"Zodiac"', '"Sieben"@de'],
+            "motto": ['"one"', '"two"', '"three"', '"four"'],
+            "plot": [f'"{"long " * 30}{number}"' for number in range(4)],
+        }
+        lines = [
+            f"<a:f{place}> <http://x/{predicate}> {literal} ."
+            for predicate, literals in texts.items() for place, literal in enumerate(literals)
+        ]  # fmt: skip
+        graph, report = read_sources([file("graph.nt", "\n".join(lines))])
+        facts, values = facts_of(graph), values_of(graph)
+        assert ("a:f0", "http://x/genre", "Drama") in facts and ("a:f3", "http://x/genre", "Horror") in facts
+        assert ("a:f0", "http://x/seen", "yes") in facts and ("a:f1", "http://x/seen", "no") in facts
+        assert ("a:f0", "http://x/year", 1979, "date") in values
+        assert {value[2:] for value in values if value[1] == "http://x/length"} == {
+            (117, "minutes"), (120, "minutes"), (90, "minutes"), (100, "minutes")
+        }  # fmt: skip
+        assert ("a:f2", "http://x/took", 24, "hours") in values
+        assert labels_of(graph)["a:f0"] == "Alien" and labels_of(graph)["a:f2"] == "Zodiac"
+        assert not [fact for fact in facts if fact[1] in ("http://x/motto", "http://x/plot")]
+        remarks = report.remarks()
+        assert "texts of genre taken for things" in remarks and "texts of title taken for names" in remarks
+        assert "4 texts left out: motto, of which hardly any repeats" in remarks
+
+    def test_the_label_goes_before_other_names(self, file):
+        names = '<a:a> <a:r> <a:b> .\n<a:a> <http://x/name> "A." .\n<a:b> <http://x/name> "Bea" .\n'
+        lines = f'{names}<a:a> {LABEL} "Anna" .\n'
+        assert labels_of(read(file("graph.nt", lines))) == {"a:a": "Anna", "a:b": "Bea"}
+
+    def test_things_that_are_the_same_are_one(self, file):
+        same = "<http://www.w3.org/2002/07/owl#sameAs>"
+        lines = [
+            f"<d:Oslo> {same} <w:Q585> .",
+            f"<w:Q585> {same} <g:Oslo> .",
+            "<d:Oslo> <a:in> <d:Norway> .",
+            "<d:Oslo> <a:near> <d:Ski> .",
+            "<w:Q585> <a:in> <d:Norway> .",
+            '<g:Oslo> <a:size> "5"^^<http://x/km> .',
+            f'<w:Q585> {LABEL} "Oslo" .',
+        ]
+        graph, report = read_sources([file("graph.nt", "\n".join(lines))])
+        assert facts_of(graph) == {("d:Oslo", "a:in", "d:Norway"), ("d:Oslo", "a:near", "d:Ski")}
+        assert values_of(graph) == {("d:Oslo", "a:size", 5, "km")} and labels_of(graph) == {"d:Oslo": "Oslo"}
+        assert "2 things merged with others, as owl:sameAs says" in report.remarks()
 
     def test_numbers_of_several_types_are_one_attribute(self, file):
         rows = [("a", "5", "integer"), ("b", "6.5", "double"), ("c", "7", "double")]

@@ -96,6 +96,18 @@ class _StoppingBuilder(GraphBuilder):
             raise _again(entity, attribute, number)
         super().add_value(entity, attribute, number, unit, any_unit)
 
+    def add_facts(self, heads: np.ndarray, relation: str, tails: np.ndarray) -> None:
+        place = self.fact - self.num_facts_given
+        if 0 <= place < len(heads):
+            raise _again(self.name_of(int(heads[place])), relation, self.name_of(int(tails[place])))
+        super().add_facts(heads, relation, tails)
+
+    def add_values(self, entities: np.ndarray, attribute: str, numbers: np.ndarray, unit: str = PLAIN_UNIT) -> None:
+        place = self.value - self.num_values_given
+        if 0 <= place < len(numbers):
+            raise _again(self.name_of(int(entities[place])), attribute, float(numbers[place]))
+        super().add_values(entities, attribute, numbers, unit)
+
 
 def _again(*fact: object) -> UserError:
     return UserError(

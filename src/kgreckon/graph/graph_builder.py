@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from kgreckon.errors import UserError
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
@@ -77,6 +79,8 @@ class GraphBuilder:
         self._numbers = array("d")
         self._attribute_unit: dict[int, str] = {}
         self._phrases: dict[int, str] = {}
+        self._same: list[tuple[int, int]] = []
+        self.merged = 0  # names that are not those of things of their own, once the graph is built
         self.left_out: Counter[tuple[str, str, str]] = Counter()  # values, by attribute, their unit and the one kept
 
     @property
@@ -167,6 +171,10 @@ class GraphBuilder:
         places = np.frombuffer(offsets, dtype=np.int32)[names.offset : names.offset + len(names) + 1].astype(np.int64)
         return self.ids_of_things(np.frombuffer(content, dtype=np.uint8), places[:-1], places[1:])
 
+    def name_of(self, thing: int) -> str:
+        """The name of a thing by its id."""
+        return self._entities.table.text(thing)
+
     def add_facts(self, heads: np.ndarray, relation: str, tails: np.ndarray) -> None:
         """State many facts of one relation, between things by their ids."""
         if len(heads):
@@ -187,6 +195,10 @@ class GraphBuilder:
             for column, ids in zip(self._value_facts, (entities, *repeated), strict=True):
                 column.frombytes(np.ascontiguousarray(ids, dtype=np.int32).tobytes())
             self._numbers.frombytes((np.asarray(numbers, dtype=np.float64) + 0.0).tobytes())
+
+    def same(self, name: str, other: str) -> None:
+        """State that two names are of one thing, which `build` calls by the one that more is stated of."""
+        self._same.append((self._entities.add(name), self._entities.add(other)))
 
     def phrase_relation(self, relation: str, phrase: str) -> None:
         """Give a relation the verb phrase that reads between head and tail: 'is in', 'borders'."""
@@ -211,9 +223,13 @@ class GraphBuilder:
         Where the literals of one attribute differ in datatype (integer and double), all take the commonest; those that
         cannot (dates among numbers) are left out and counted.
         """
-        facts = Triples.from_arrays(*(np.frombuffer(column, dtype=np.int32) for column in self._facts))
+        one = self._one_of_each()
+        heads, labels, tails = (np.frombuffer(column, dtype=np.int32) for column in self._facts)
+        if self._same:
+            heads, tails = one[heads], one[tails]
+        facts = Triples.from_arrays(heads, labels, tails)
         entity, attribute, unit = (np.array(column, dtype=np.int32) for column in self._value_facts)
-        numbers = np.array(self._numbers, dtype=np.float64)
+        entity, numbers = one[entity], np.array(self._numbers, dtype=np.float64)
         chosen, measured = self._one_unit_each(attribute, unit)
         entity, attribute, numbers = entity[measured], attribute[measured], numbers[measured]
         unit = chosen[attribute]
@@ -235,6 +251,7 @@ class GraphBuilder:
             )
         )
         heads, labels, tails = (np.array(column, dtype=np.int32) for column in self._facts)
+        entities = entities[self._one_of_each()]
         facts = graph.facts.rows_of(entities[heads], relations[labels], entities[tails])
         entity, attribute, unit = (np.array(column, dtype=np.int32) for column in self._value_facts)
         chosen, measured = self._one_unit_each(attribute, unit)
@@ -247,6 +264,27 @@ class GraphBuilder:
         values = np.full(len(self._numbers), -1, dtype=np.int64)
         values[kept] = graph.attribute_facts.rows_of(entities[entity], attributes[attribute], rows)
         return facts, values
+
+    def _one_of_each(self) -> np.ndarray:  # (names,) int32
+        """The thing that each name is of: itself, or the one that most is stated of among those that are the same."""
+        count = len(self._entities)
+        one = np.arange(count, dtype=np.int32)
+        if not self._same:
+            return one
+        names, others = np.array(self._same, dtype=np.int64).T
+        links = coo_array((np.ones(len(names), dtype=np.int8), (names, others)), shape=(count, count))
+        group = connected_components(links, directed=False)[1]
+        stated = sum(np.bincount(np.array(column, dtype=np.int64), minlength=count)
+                     for column in (self._facts[0], self._facts[2], self._value_facts[0]))  # fmt: skip
+        order = np.lexsort((one, -np.asarray(stated), group))  # within a group by what is stated, then by place
+        first = order[np.searchsorted(group[order], np.arange(group.max() + 1))]
+        chosen = first[group].astype(np.int32)
+        moved = np.flatnonzero(chosen != one)
+        self.merged = len(moved)
+        for place in moved.tolist():
+            if place in self._entities.labels:
+                self._entities.labels.setdefault(int(chosen[place]), self._entities.labels[place])
+        return chosen
 
     def _one_unit_each(self, attribute: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The unit of each attribute, and which values are measured in it or in one of its family.

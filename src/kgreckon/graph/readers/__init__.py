@@ -12,6 +12,7 @@ from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import local_name
 from kgreckon.graph.readers.import_report import ImportReport, Labels
 from kgreckon.graph.readers.mmkg import is_mmkg_folder, read_mmkg
+from kgreckon.graph.readers.rdf_texts import RdfTexts
 from kgreckon.graph.readers.streams import Source, as_files
 from kgreckon.graph.readers.tables import SUFFIXES, TableKind, kind_of, read_table, suffix_of
 from kgreckon.graph.readers.wide_sources import AS_GUESSED, Reading, WideSources, is_wide_source, reading_of
@@ -74,6 +75,7 @@ def _read_files(
         {place: source for place, source, kind in told if kind is TableKind.WIDE}, reading, report, names
     )
     labels: Labels = {}
+    texts = RdfTexts()
     shares: dict[int, Share] = {}
     # Names are read last: they label what the facts have named by then.
     for place, source, kind in sorted(told, key=lambda source: source[2] is TableKind.NAMES):
@@ -82,10 +84,12 @@ def _read_files(
             wide.state(place, builder, report)
         else:
             if kind is TableKind.NAMES:
+                texts.state(builder, report, labels)
                 _add_labels(labels, builder, report)
                 report.names.append(source.name)
-            _read_source(source, kind, builder, report, labels)
+            _read_source(source, kind, builder, report, labels, texts)
         shares[place] = Share(slice(facts, builder.num_facts_given), slice(values, builder.num_values_given))
+    texts.state(builder, report, labels)
     _add_labels(labels, builder, report)
     return [shares[place] for place in range(len(shares))]
 
@@ -93,6 +97,7 @@ def _read_files(
 def built(builder: GraphBuilder, report: ImportReport, top_attributes: int | None = None) -> KnowledgeGraph:
     """The graph of what was read; the report tells of it."""
     graph = builder.build(top_attributes)
+    report.merged = builder.merged
     report.facts, report.values = len(graph.facts), len(graph.attribute_facts)
     report.repeated_facts = builder.num_facts_given - len(graph.facts)
     report.blank_twins = _blank_twins(graph)
@@ -143,7 +148,7 @@ def _add_labels(labels: Labels, builder: GraphBuilder, report: ImportReport) -> 
 
 
 def _read_source(
-    path: Path, kind: TableKind | None, builder: GraphBuilder, report: ImportReport, labels: Labels
+    path: Path, kind: TableKind | None, builder: GraphBuilder, report: ImportReport, labels: Labels, texts: RdfTexts
 ) -> None:
     if path.is_dir():
         if not is_mmkg_folder(path):
@@ -159,4 +164,4 @@ def _read_source(
         if not is_rdf_file(path):
             raise UserError(f"{path}: cannot tell what this file is; known endings are {', '.join(READERS)}, "
                             ".nt, .ttl, .nq, .trig, .rdf, .xml, .n3, .jsonld, each also with .gz")  # fmt: skip
-        read_rdf(path, builder, report, labels)
+        read_rdf(path, builder, report, labels, texts)

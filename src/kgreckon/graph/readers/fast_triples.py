@@ -15,6 +15,7 @@ from kgreckon.graph.readers.table_blocks import NUMBER, kinds_of, numbers_in
 from kgreckon.graph.readers.triple_blocks import FACT, IN_LANGUAGE, NOTHING, OTHER, PLAIN, TYPED, triple_lines
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+SAME_AS = "http://www.w3.org/2002/07/owl#sameAs"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _EXACT = 2.0**53
@@ -35,6 +36,10 @@ class TripleReader(Protocol):
 
     def take_label(self, subject: str, label: str, language: str | None) -> None:
         """Keep a label unless there is one in a better language."""
+        ...
+
+    def take_text(self, subject: str, predicate: str, text: str, datatype: str, language: str | None) -> bool:
+        """Keep a literal of text; False where it is none."""
         ...
 
     def number_of(self, lexical: str, datatype: str) -> tuple[float, str] | None:
@@ -103,6 +108,7 @@ def add_block(content: bytes, reader: TripleReader) -> int:
             reader.add(quad)
         return len(whole)
     languages = _languages(found)
+    _merge(found, reader.builder)
     for line, quad in quads:
         _take(line, quad, found, reader)
     _take_literals(found, languages, reader)
@@ -149,11 +155,16 @@ def _first_typed(found: _Statements) -> list[int]:
 def _take(line: int, quad: ox.Quad, found: _Statements, reader: TripleReader) -> None:
     """Put a triple that pyoxigraph read in the place of its line."""
     subject, predicate, object_ = reader.name(quad.subject), quad.predicate.value, quad.object
+    if not isinstance(object_, ox.Literal) and predicate == SAME_AS:
+        reader.builder.same(subject, reader.name(object_))
+        return
     if not isinstance(object_, ox.Literal):
         found.is_fact[line] = True
         found.set_term(line, 2, reader.name(object_))
     elif predicate == LABEL:
         found.labels.append((line, subject, object_.value, object_.language))
+        return
+    elif reader.take_text(subject, predicate, object_.value, object_.datatype.value, object_.language):
         return
     else:
         found.set_number(line, reader.number_of(object_.value, object_.datatype.value))
@@ -194,5 +205,18 @@ def _take_literals(found: _Statements, languages: dict[str, str | None], reader:
             found.set_numbers(lines[plain[exact]], numbers[exact], local_name(datatype))
             left[plain[exact]] = False
     for place in np.flatnonzero(left).tolist():
-        line = int(lines[place])
-        found.set_number(line, reader.number_of(found.text(line, 2), datatypes.text(int(own[place]))))
+        line, datatype = int(lines[place]), datatypes.text(int(own[place]))
+        language = languages[found.text(line, 3)] if found.kinds[line] == IN_LANGUAGE else None
+        if not reader.take_text(found.text(line, 0), found.text(line, 1), found.text(line, 2), datatype, language):
+            found.set_number(line, reader.number_of(found.text(line, 2), datatype))
+
+
+def _merge(found: _Statements, builder: GraphBuilder) -> None:
+    """Take out the facts that say that two things are one, and tell the builder."""
+    lines = np.flatnonzero(found.is_fact)
+    run = np.frombuffer(found.content, dtype=np.uint8)
+    predicates = NameTable()
+    same = predicates.add(SAME_AS)
+    for line in lines[predicates.add_all(run, found.starts[lines, 1], found.ends[lines, 1]) == same].tolist():
+        builder.same(found.text(line, 0), found.text(line, 2))
+        found.is_fact[line] = False

@@ -40,6 +40,9 @@ class ImportReport:
     labels_of_nothing: int = 0
     tables: list[TableGuess] = field(default_factory=list)  # wide tables, and what their columns became
     rows_left_out: Counter[str] = field(default_factory=Counter)
+    texts_taken: dict[str, list[str]] = field(default_factory=dict)  # predicates of RDF, by what their texts became
+    texts_left_out: Counter[str] = field(default_factory=Counter)
+    merged: int = 0  # things that owl:sameAs says are others
     blank_nodes: int = 0
 
     progress: Callable[[Path, int], None] | None = None  # see read_sources
@@ -95,6 +98,12 @@ class ImportReport:
             remarks.append(f"names that differ from another only in blanks around them: {some}")
         for kind, count in self.other_literals.most_common():
             remarks.append(f"{count:,} literals left out: {kind}")
+        for what, names in self.texts_taken.items():
+            remarks.append(f"texts of {_some(names)} taken for {what}")
+        for what, count in (+self.texts_left_out).most_common():
+            remarks.append(f"{count:,} texts left out: {what}")
+        if self.merged:
+            remarks.append(f"{self.merged:,} things merged with others, as owl:sameAs says")
         for what, count in self.rows_left_out.most_common():
             remarks.append(f"{count:,} {what}")
         if self.labels_of_nothing:

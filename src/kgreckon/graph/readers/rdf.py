@@ -22,8 +22,9 @@ from kgreckon.graph.literals import (
     local_name,
     read_literal,
 )
-from kgreckon.graph.readers.fast_triples import LABEL, LANG_STRING, add_block
+from kgreckon.graph.readers.fast_triples import LABEL, LANG_STRING, SAME_AS, add_block
 from kgreckon.graph.readers.import_report import ImportReport, Labels
+from kgreckon.graph.readers.rdf_texts import RdfTexts
 from kgreckon.graph.readers.table_blocks import whole_lines
 from kgreckon.graph.readers.tables import GZIP_ERRORS, MOST_LINE, bounded_lines, open_bytes, suffix_of
 
@@ -45,13 +46,13 @@ def is_rdf_file(path: Path) -> bool:
     return _syntax(path) is not None
 
 
-def read_rdf(path: Path, builder: GraphBuilder, report: ImportReport, labels: Labels) -> None:
-    """Add the facts and values of an RDF file, and put its labels into `labels`."""
+def read_rdf(path: Path, builder: GraphBuilder, report: ImportReport, labels: Labels, texts: RdfTexts) -> None:
+    """Add the facts and values of an RDF file, and put its labels into `labels` and its texts into `texts`."""
     syntax = _syntax(path)
     if syntax is None:
         raise UserError(f"{path} has no ending of an RDF syntax")
     report.files.append(path.name)
-    reader = _Reader(path, builder, report, labels)
+    reader = _Reader(path, builder, report, labels, texts)
     try:
         with open_bytes(path) as content:
             _skip_mark(content)
@@ -123,11 +124,14 @@ class _Bounded:
 class _Reader:
     """Reads the triples of one file."""
 
-    def __init__(self, path: Path, builder: GraphBuilder, report: ImportReport, labels: Labels) -> None:
+    def __init__(
+        self, path: Path, builder: GraphBuilder, report: ImportReport, labels: Labels, texts: RdfTexts
+    ) -> None:
         self.path = path
         self.builder = builder
         self.report = report
         self.labels = labels
+        self.texts = texts
         self.triples = 0
         # A blank node means something in its own file only, and may come with a random id: number them as they appear.
         self.blank_nodes: dict[str, str] = {}
@@ -161,7 +165,9 @@ class _Reader:
             except (SyntaxError, ValueError):
                 with open_bytes(self.path) as again:
                     _skip_mark(again)
-                    _Reader(self.path, GraphBuilder(), ImportReport(), {}).read_whole(again, ox.RdfFormat.N_TRIPLES)
+                    _Reader(self.path, GraphBuilder(), ImportReport(), {}, RdfTexts()).read_whole(
+                        again, ox.RdfFormat.N_TRIPLES
+                    )
                 for quad in ox.parse(lines, format=ox.RdfFormat.N_TRIPLES):
                     self.add(quad)
             self.report.read(self.path, len(lines))
@@ -191,14 +197,23 @@ class _Reader:
         self.triples += 1
         subject, predicate, object_ = self.name(quad.subject), quad.predicate.value, quad.object
         if not isinstance(object_, ox.Literal):
+            if predicate == SAME_AS:
+                self.builder.same(subject, self.name(object_))
+                return
             self.builder.add_fact(subject, predicate, self.name(object_))
             return
         if predicate == LABEL:
             self.take_label(subject, object_.value, object_.language)
             return
+        if self.take_text(subject, predicate, object_.value, object_.datatype.value, object_.language):
+            return
         number = self.number_of(object_.value, object_.datatype.value)
         if number is not None:
             self.builder.add_value(subject, predicate, *number, any_unit=True)
+
+    def take_text(self, subject: str, predicate: str, text: str, datatype: str, language: str | None) -> bool:
+        """Keep a literal of text, whose meaning is seen when all are read; False where it is none."""
+        return self.texts.add(subject, predicate, text, datatype, language)
 
     def take_label(self, subject: str, label: str, language: str | None) -> None:
         """Keep a label unless there is one in a better language."""

@@ -17,7 +17,7 @@ from kgreckon.graph.wide.forms import TRUTHS, split
 from kgreckon.graph.wide.mapping import ROW, Becomes, ColumnMapping, TableGuess, TableMapping, parted
 from kgreckon.graph.wide.wide_table import WideTable, cells, distinct
 
-_TRUTH = "truth value"
+TRUTH = "truth value"
 _IS_A = "is_a"
 
 
@@ -101,7 +101,7 @@ class Statements:
         self, table: WideTable, header: str, column: ColumnMapping, ids: np.ndarray, builder: GraphBuilder
     ) -> None:
         found = distinct(cells(table.columns[header]))
-        yes_no = builder.add_things(pa.array(self._things.named(("no", "yes"), _TRUTH)))
+        yes_no = builder.add_things(pa.array(self._things.named(("no", "yes"), TRUTH)))
         tails = np.full(len(found.texts) + 1, -1, dtype=np.int32)
         for place, text in enumerate(found.texts):
             if text.lower() in TRUTHS:

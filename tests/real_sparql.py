@@ -61,9 +61,9 @@ QUESTIONS = {
         SELECT ?l { ?x :is_a :Airport ; rdfs:label ?l FILTER(CONTAINS(LCASE(?l), 'international')) } LIMIT 400
     """,
     "the longest names": "SELECT ?l (STRLEN(?l) AS ?n) { ?x :is_a :City ; rdfs:label ?l FILTER(STRLEN(?l) > 25) }",
-    "either or": "SELECT ?c { ?c :is_a :Country ; :population ?p FILTER(?p < 1000 || ?p > 1e9) }",
+    "either or": "SELECT ?c ?p { ?c :is_a :Country ; :population ?p FILTER(?p < 1000 || ?p > 1e9) }",
     "one of a list": "SELECT ?c ?p { ?c :population ?p FILTER(?c IN (:Japan, :France, :Brazil)) }",
-    "not one of a list": "SELECT ?c { ?c :borders :France FILTER(?c NOT IN (:Spain, :Italy)) }",
+    "not one of a list": "SELECT ?c ?d { ?c :borders ?d FILTER(?c NOT IN (:Spain, :Italy)) }",
     "IF and COALESCE": """
         SELECT ?c (IF(?p > 1e7, 'large', 'small') AS ?size) (COALESCE(?l, -1) AS ?literacy) { ?c :on_continent
         :Europe ; :population ?p OPTIONAL { ?c :literacy ?l } }

@@ -259,6 +259,32 @@ EXAMPLES = {
         "SELECT ?x { ?x :borders :France FILTER(?x != :Spain) }",
         "(i,(rp,(^borders),(e,(France))),(n,(e,(Spain))))",
     ),
+    "IN": (
+        "SELECT ?x { ?x :borders ?y FILTER(?y IN (:Japan, <urn:kgreckon:France>, :Spain)) }",
+        "(rp,(^borders),(u,(e,(Japan)),(e,(France)),(e,(Spain))))",
+    ),
+    "NOT IN": (
+        "SELECT ?x { ?x :borders :France FILTER(?x NOT IN (:Spain, :Italy)) }",
+        "(i,(rp,(^borders),(e,(France))),(n,(u,(e,(Spain)),(e,(Italy)))))",
+    ),
+    "IN with numbers": (
+        "SELECT ?x { ?x :utc_offset ?v FILTER(?v IN (1, -3.5, 9e0)) }",
+        "(rap,(utc_offset),(u,(nv,(1)),(nv,(-3.5)),(nv,(9))))",
+    ),
+    "either of two conditions": (
+        "SELECT ?x { ?x :population ?v FILTER((?v > 200 && ?v < 500) || ?v > 1000000000) }",
+        "(rap,(population),(u,(i,(np,(GreaterThan),(nv,(200))),(np,(SmallerThan),(nv,(500)))),"
+        "(np,(GreaterThan),(nv,(1000000000)))))",
+    ),
+    "either of two conditions on an entity": (
+        "SELECT ?x { ?x :borders ?c FILTER(?c = :Japan || EXISTS { ?c :borders :Spain }) }",
+        "(rp,(^borders),(u,(e,(Japan)),(rp,(^borders),(e,(Spain)))))",
+    ),
+    "a condition denied": (
+        "SELECT ?x { ?x :in_country :Japan ; :population ?v FILTER(!(?v < 300000 || ?v > 400000)) }",
+        "(i,(rp,(^in_country),(e,(Japan))),"
+        "(rap,(population),(n,(u,(np,(SmallerThan),(nv,(300000))),(np,(GreaterThan),(nv,(400000)))))))",
+    ),
     "a SELECT inside": (
         "SELECT ?c { ?c :in_country ?l { SELECT ?l { ?l :borders ?c . VALUES ?c { :France } } } }",
         "(rp,(^in_country),(rp,(^borders),(e,(France))))",
@@ -354,9 +380,14 @@ class TestReading:
             ("SELECT ?x { MINUS { ?x :borders :Japan } ?x :borders :Spain }", r"put it after \?x is bound"),
             ("SELECT ?x { ?x :borders ?y MINUS { ?x :borders ?y } }", r"MINUS shares \?x and \?y"),
             ("SELECT ?x { ?x :borders ?y FILTER NOT EXISTS { ?y :borders ?x } }", r"NOT EXISTS shares \?x and \?y"),
-            ("SELECT ?x { ?x :latitude ?v FILTER(?v > 3 || ?v < 1) }", r"\|\| is not supported.*UNION"),
-            ("SELECT ?x { ?x :latitude ?v FILTER(!(?v > 3)) }", "! is not supported"),
-            ("SELECT ?x { ?x :latitude ?v FILTER(?v IN (1, 2)) }", "IN is not supported"),
+            ("SELECT ?x { ?x :latitude ?v ; :longitude ?w FILTER(?v > 3 || ?w < 1) }", r"shares \?v and \?w"),
+            ("SELECT ?x { ?x :latitude ?v FILTER(?v > 3 || isIRI(?v)) }", "isIRI is not supported beside"),
+            ("SELECT ?x { ?x :latitude ?v FILTER(!BOUND(?v)) }", "BOUND is not supported"),
+            ("SELECT ?x { ?x :latitude ?v FILTER(?v IN (1, ?v)) }", "a list of names or numbers"),
+            ("SELECT ?x { ?x :latitude ?v FILTER(?v IN (1 + 2)) }", "names and numbers alone"),
+            ("SELECT ?x { ?x :latitude ?v FILTER(?v IN ()) }", "a list of names or numbers"),
+            ("SELECT ?x { ?x :latitude ?v FILTER(3 NOT IN (1, 2)) }", "NOT IN is supported for a variable"),
+            ("SELECT ?x { FILTER(?x IN (:Japan)) }", r"\?x is compared but never bound"),
             ("SELECT ?x { ?x :latitude ?v FILTER REGEX(?v, 'a') }", "REGEX is not supported"),
             ("SELECT ?x { ?x :latitude ?v FILTER(CEIL(?v) > 3) }", "CEIL is not supported"),
             ("SELECT ?x { ?x :latitude ?v FILTER(:f(?v) > 3) }", "a function call is not supported"),

@@ -46,8 +46,6 @@ class Expressions:
 
     def condition(self, node: Any) -> NumberCondition:
         """The comparison that a relational expression states."""
-        if node.op not in ("=", "!=", "<", ">", "<=", ">="):
-            raise BeyondAlgebraError(f"{node.op} is not supported: use VALUES, UNION or FILTER NOT EXISTS")
         return _checked(NumberCondition(Order(node.op), self.linear(node.expr), self.linear(node.other), 0.0))
 
     def within(self, node: Any) -> NumberCondition | None:

@@ -267,6 +267,10 @@ class _Reader:
             case "ConditionalAndExpression":
                 within = self.expressions.within(node)
                 return [within] if within else [part for one in conjuncts(node) for part in self.filter(one)]
+            case "ConditionalOrExpression":
+                return [_tested(*(self.filter(side) for side in conjuncts(node)))]
+            case "RelationalExpression" if node.op in ("IN", "NOT IN"):
+                return [self.listed(node)]
             case "RelationalExpression":
                 return [self.same(node) or self.expressions.condition(node)]
             case "Builtin_EXISTS" | "Builtin_NOTEXISTS":
@@ -277,8 +281,26 @@ class _Reader:
         mark = self.mark(node)
         if mark is not None:
             return [mark]
-        remedy = ": use UNION" if name == "ConditionalOrExpression" else ""
-        raise BeyondAlgebraError(f"{construct(node) if name else node} is not supported in FILTER{remedy}")
+        raise BeyondAlgebraError(f"{construct(node) if name else node} is not supported in FILTER")
+
+    def listed(self, node: Any) -> Element:
+        """What `?x IN (…)` or `?x NOT IN (…)` asks for."""
+        listed = [] if _is_iri(node.other) else node.other  # an empty list is written as rdf:nil
+        variable, terms = unwrapped(node.expr), [unwrapped(term) for term in listed]
+        if not _is_variable(variable) or not terms or any(_is_variable(term) for term in terms):
+            raise BeyondAlgebraError(f"{node.op} is supported for a variable and a list of names or numbers")
+        values = ValuesClause(_variable(variable), tuple(self.constant(term) for term in terms))
+        block = _tested([values])
+        return block if node.op == "IN" else replace(block, kind=BlockKind.NOT_EXISTS)
+
+    def constant(self, node: Any) -> Term:
+        """A name, or the number that an expression such as `-3` denotes."""
+        if getattr(node, "name", None) not in (None, "literal", "pname"):
+            node = self.expressions.linear(node)
+            if node.factor != 1 or node.offset:
+                raise BeyondAlgebraError("a list of IN is supported with names and numbers alone")
+            return node.leaf
+        return self.term(node)
 
     def negated(self, node: Any) -> Element:
         """What `!` before an expression asks for."""
@@ -292,7 +314,7 @@ class _Reader:
         mark = self.mark(node)
         if mark is not None:
             return replace(mark, number=not mark.number)
-        raise BeyondAlgebraError("! is not supported in FILTER: turn the comparison around or use FILTER NOT EXISTS")
+        return replace(_tested(self.filter(node)), kind=BlockKind.NOT_EXISTS)
 
     def mark(self, node: Any) -> Mark | None:
         """The sort that isNumeric, isLiteral or isIRI gives a variable."""
@@ -362,6 +384,13 @@ def _is_iri(node: Any) -> bool:
 
 def _variable(node: Any) -> Variable:
     return Variable(str(node) if _is_variable(node) else f"_:{node}")
+
+
+def _tested(*sides: list[Element]) -> Block:
+    """A test that one of several conditions passes; they bind nothing."""
+    if any(isinstance(element, Mark) for side in sides for element in side):
+        raise BeyondAlgebraError("a test such as isIRI is not supported beside || and below !")
+    return _block(BlockKind.EXISTS, *(Group(tuple(side)) for side in sides))
 
 
 def _block(kind: BlockKind, *groups: Group) -> Block:

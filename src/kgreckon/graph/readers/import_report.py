@@ -100,7 +100,7 @@ class ImportReport:
             remarks.append(f"{count:,} literals left out: {kind}")
         for what, names in self.texts_taken.items():
             remarks.append(f"texts of {_some(names)} taken for {what}")
-        for what, count in (+self.texts_left_out).most_common():
+        for what, count in self.texts_left_out.most_common():
             remarks.append(f"{count:,} texts left out: {what}")
         if self.merged:
             remarks.append(f"{self.merged:,} things merged with others, as owl:sameAs says")

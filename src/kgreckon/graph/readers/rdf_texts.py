@@ -76,7 +76,8 @@ class RdfTexts:
         """Add what the texts say to the graph, and names to the labels."""
         relations = []
         for predicate, texts in self._by_predicate.items():
-            report.texts_left_out["in other languages"] += texts.in_one_language()
+            if others := texts.in_one_language():
+                report.texts_left_out["in other languages"] += others
             if texts.dropped:
                 report.texts_left_out[f"{local_name(predicate)}, long texts"] += texts.dropped
                 continue
@@ -122,7 +123,8 @@ class RdfTexts:
             if np.isfinite(number):
                 builder.add_value(subject, predicate, number, found.unit or PLAIN_UNIT, any_unit=True)
         report.texts_taken.setdefault("numbers and dates", []).append(header)
-        report.texts_left_out[f"{header} that is not like the others"] += told.bad_lines
+        if told.bad_lines:
+            report.texts_left_out[f"{header} that is not like the others"] += told.bad_lines
 
     def _state_relations(
         self, relations: list[tuple[str, _Texts, Profile]], builder: GraphBuilder, report: ImportReport

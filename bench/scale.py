@@ -1,7 +1,7 @@
 """Growth: import, opening, asking, statistics and building on synthetic graphs of growing size, beside yardsticks.
 
-    python bench/scale.py [--sizes 10000 100000 1000000 10000000] [--folder FOLDER] [--queries 1000] [--slow-up-to 1000000]
-        [--json FILE]
+    python bench/scale.py [--sizes 10000 100000 1000000 10000000] [--folder FOLDER] [--queries 1000]
+        [--slow-up-to 1000000] [--json FILE]
 
 A graph of N statements has N / 4 entities: nine of ten are facts of 50 relations, the others numbers of 10 attributes.
 Each measurement is a process of its own: CPU seconds, seconds and the most memory it took. Yardsticks do the same work

@@ -26,7 +26,7 @@ from kgreckon.benchmark.proof_search import (
 from kgreckon.benchmark.splits import Split, SplitGraph, values_in
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode, ExactSemantics, Ragged
-from kgreckon.exact.semantics import EntitySets, ExactSet
+from kgreckon.exact.semantics import EntitySets, ExactSet, GatheredSet
 from kgreckon.graph import Adjacency, KnowledgeGraph, Triples
 from kgreckon.query import Batch, Operator, Shape, interpret
 
@@ -73,8 +73,8 @@ class Hardness:
 class _TwoSets:
     """The set of a node on the training graph and on a split's."""
 
-    known: ExactSet
-    own: ExactSet
+    known: GatheredSet
+    own: GatheredSet
 
 
 class _TwoGraphs:
@@ -88,7 +88,7 @@ class _TwoGraphs:
         self.done: list[_TwoSets] = []
 
     def _both(self, known: ExactSet, own: ExactSet) -> _TwoSets:
-        self.done.append(_TwoSets(known, own))
+        self.done.append(_TwoSets(self.known.gathered(known), self.own.gathered(own)))
         return self.done[-1]
 
     def entity(self, entities: np.ndarray) -> _TwoSets:
@@ -248,7 +248,7 @@ def _program(shape: Shape) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np
     return (columns_of[0], columns_of[1], columns_of[2], columns_of[3]), order, most
 
 
-def _flat(sets: Sequence[ExactSet]) -> Sets:
+def _flat(sets: Sequence[GatheredSet]) -> Sets:
     """The sets of all nodes as intervals, end to end."""
     offsets, lows, highs, negated = [], [], [], []
     count = 0

@@ -14,6 +14,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import projections
 from kgreckon.exact import sets as sets_of
 from kgreckon.exact.arithmetic import compare_intervals, comparison_table
+from kgreckon.exact.holders import count_holders, keep_holders
 from kgreckon.exact.ragged import Ragged
 from kgreckon.graph import Adjacency, KnowledgeGraph
 from kgreckon.query import SEVEN, Batch, Comparison, Number, Operator, Pause, Query, interpret, sort_of
@@ -67,7 +68,19 @@ class NumberSets:
         return self.offsets, self.lows, self.highs
 
 
-ExactSet = EntitySets | NumberSets
+@dataclass(frozen=True)
+class HolderSets:
+    """The entities whose attribute takes a value in a set, or their complement, not gathered yet."""
+
+    attributes: np.ndarray
+    numbers: NumberSets
+    negated: bool = False
+
+
+GatheredSet = EntitySets | NumberSets
+ExactSet = GatheredSet | HolderSets
+
+_LOOKED_UP = 4  # entities cost as much to look up as this many holders cost to gather
 
 
 class ExactSemantics:
@@ -109,12 +122,23 @@ class ExactSemantics:
         rows = self._project(self.graph.values_of, attributes, self._points(of))
         return NumberSets(*sets_of.points_to_intervals(*rows), self.graph.attribute_units[attributes][:, None])
 
-    def having_value(self, attributes: np.ndarray, of: ExactSet) -> EntitySets:
-        having, numbers = self.graph.having, _numbers(of)
-        attributes = np.ascontiguousarray(attributes)
-        return EntitySets(
-            *projections.project_intervals(*having.touched(attributes), having.num_targets, attributes, *numbers.parts)
+    def having_value(self, attributes: np.ndarray, of: ExactSet) -> HolderSets:
+        return HolderSets(np.ascontiguousarray(attributes), _numbers(of))
+
+    def gathered(self, sets: ExactSet) -> GatheredSet:
+        """The same sets, none of them to be looked up later."""
+        return sets if isinstance(sets, NumberSets) else self.entities(sets)
+
+    def entities(self, sets: ExactSet) -> EntitySets:
+        """Sets of entities, gathered."""
+        if not isinstance(sets, HolderSets):
+            assert isinstance(sets, EntitySets), "a shape's sorts are checked before it is interpreted"
+            return sets
+        having, attributes = self.graph.having, sets.attributes
+        holders = projections.project_intervals(
+            *having.touched(attributes), having.num_targets, attributes, *sets.numbers.parts
         )
+        return EntitySets(*holders, sets.negated)
 
     def compare(self, comparisons: np.ndarray, of: ExactSet) -> NumberSets:
         numbers, table = _numbers(of), self.graph.values
@@ -134,17 +158,37 @@ class ExactSemantics:
     def intersect(self, parts: Sequence[ExactSet], of_numbers: bool) -> ExactSet:
         if of_numbers:
             return reduce(_intersect_numbers, (_numbers(part) for part in parts))
-        return reduce(_intersect_entities, (_entities(part) for part in parts))
+        holders = [part for part in parts if isinstance(part, HolderSets)]
+        gathered = [part for part in parts if not isinstance(part, HolderSets)]
+        if not gathered:
+            gathered.append(self.entities(holders.pop(0)))
+        result = reduce(_intersect_entities, (self.entities(part) for part in gathered))
+        for part in holders:
+            result = self._intersect_holders(result, part)
+        return result
+
+    def _intersect_holders(self, sets: EntitySets, holders: HolderSets) -> EntitySets:
+        """Few entities are looked up one by one; else all holders are gathered."""
+        numbers, attributes = holders.numbers, holders.attributes
+        if not sets.negated:
+            offsets, labels, starts, _ = self.graph.having.touched(attributes)
+            if _LOOKED_UP * len(sets.items) < count_holders(offsets, labels, starts, attributes, *numbers.parts):
+                rows = self.graph.values_of.touched(sets.items)
+                kept = keep_holders(*rows, sets.offsets, sets.items, attributes, *numbers.parts, not holders.negated)
+                return EntitySets(*kept)
+        return _intersect_entities(sets, self.entities(holders))
 
     def unite(self, parts: Sequence[ExactSet], of_numbers: bool) -> ExactSet:
         if of_numbers:
             return reduce(_unite_numbers, (_numbers(part) for part in parts))
-        negated = [_negate(_entities(part)) for part in parts]  # de Morgan: the flags do the rest
+        negated = [_negate(self.entities(part)) for part in parts]  # de Morgan: the flags do the rest
         return _negate(reduce(_intersect_entities, negated))
 
     def complement(self, of: ExactSet, of_numbers: bool) -> ExactSet:
+        if isinstance(of, HolderSets):
+            return HolderSets(of.attributes, of.numbers, not of.negated)
         if not of_numbers:
-            return _negate(_entities(of))
+            return _negate(self.entities(of))
         sets = _numbers(of)
         return NumberSets(
             *sets_of.complement_intervals(*sets.parts, self.graph.values.unit_starts, sets.units), sets.units
@@ -157,7 +201,7 @@ class ExactSemantics:
         return Ragged(*self._points(sets))
 
     def _points(self, sets: ExactSet) -> tuple[np.ndarray, np.ndarray]:
-        entities = _entities(sets)
+        entities = self.entities(sets)
         if entities.negated:
             return sets_of.complement_points(entities.offsets, entities.items, self.num_entities)
         return entities.offsets, entities.items
@@ -178,11 +222,6 @@ class ExactSemantics:
         return projections.project(
             *adjacency.touched(points[1]), adjacency.num_targets, np.ascontiguousarray(labels), *points
         )
-
-
-def _entities(sets: ExactSet) -> EntitySets:
-    assert isinstance(sets, EntitySets), "a shape's sorts are checked before it is interpreted"
-    return sets
 
 
 def _numbers(sets: ExactSet) -> NumberSets:

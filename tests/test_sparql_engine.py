@@ -160,6 +160,8 @@ class TestReading:
         [
             ("SELECT ?x {", "SPARQL, line 1, at or after column 12 .*syntax error"),
             ("SELECT ?x {\n ?x ?y }", r"line 2, at or after column 9 \(near ' \?x \?y }'\): syntax error"),
+            ("SELECT ?x {\n", r"line 2, at or after column 1 \(near ''\): syntax error"),
+            ("SELECT ?x { ?x \u2028\x0b ?y", r"line 1, at or after column .*syntax error"),
             ("SELECT ?x { ?x ex:a ?y . ?y ?z ?x }", "unknown prefix 'ex': declare it with PREFIX ex: <…>"),
             ("SELECT * { ?x ?y ?z } GROUP BY ?x", r"SELECT \* cannot stand with GROUP BY"),
             ("SELECT (?y AS ?x) { ?x ?z ?y }", "AS gives a value to a variable that has one"),

@@ -274,8 +274,7 @@ def _syntax_error(message: str, query: str) -> str:
     if place is None:
         return f"SPARQL: {message}"
     line, column, told = int(place[1]), int(place[2]), place[3]
-    text = query.splitlines()[line - 1] if query else ""
-    near = text[max(0, column - 21) : column + 19]
+    near = "".join(query.split("\n")[line - 1 : line])[max(0, column - 21) : column + 19]
     known = next((each for each in _TOLD if each in told), None)
     return f"SPARQL, line {line}, at or after column {column} (near {near!r}): {_TOLD.get(known or '', 'syntax error')}"
 

@@ -59,13 +59,16 @@ class Numbers:
             scale, shape = self.scales[maker], self.shapes[maker]
             own = torch.from_numpy(makers == maker).to(device)
             scores = scale.score(numbers)
-            center, width = (
-                torch.from_numpy(column[makers == maker]).to(device) for column in (centers, widths * shape.spread)
-            )
-            # In double precision: of an identity the widths are small beside the numbers.
-            errors = (torch.from_numpy(scores).to(device)[None] - center[:, None]) / width[:, None]
+            # An identity needs double precision: its widths are small beside the numbers.
+            kind = torch.float64 if maker else torch.float32
+
+            def placed(column: np.ndarray, kind: torch.dtype = kind) -> Tensor:
+                return torch.from_numpy(column).to(device, kind)
+
+            center, width = (placed(column[makers == maker]) for column in (centers, widths * shape.spread))
+            errors = (placed(scores)[None] - center[:, None]) / width[:, None]
             density = -(shape.degrees + 1) / 2 * torch.log1p(errors.square() / shape.degrees)
-            found[own] = (density - torch.from_numpy(_marginal(scale, scores)).to(device)).float()
+            found[own] = (density - placed(_marginal(scale, scores))).float()
         return found
 
 

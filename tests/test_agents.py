@@ -178,7 +178,7 @@ class TestBounds:
         ("name", "arguments", "message"),
         [
             ("ask", {"query": "SELECT ?x { ?x :borders :Japn }"}, "unknown entity 'Japn'; did you mean 'Japan'"),
-            ("ask", {"query": "((" * 500}, "unknown operator"),
+            ("ask", {"query": "((" * 500}, "nested too deeply"),
             ("ask", {"query": "SELECT ?x {"}, "syntax error"),
             ("ask", {"query": "INSERT DATA { :a :b :c }"}, "INSERT is not supported"),
             ("ask", {"query": "x" * 4001}, "at most 4000 characters"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kgreckon.errors import UserError
 from kgreckon.graph import GraphBuilder
 from kgreckon.query import SEVEN, Compare, Comparison, Entity, Follow, HavingValue, Number, Order, blocks
-from kgreckon.query.english import comparison_label
+from kgreckon.query.words.phrases import comparison_label
 from strategies import graphs, queries
 
 

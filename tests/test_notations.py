@@ -1,4 +1,4 @@
-"""The paper's notation, the Python builder and English."""
+"""The paper's notation and the Python builder."""
 
 from typing import Any, cast
 
@@ -28,7 +28,6 @@ from kgreckon.query import (
     equal_to,
     greater_than,
     less_than,
-    sentence,
 )
 from kgreckon.query.paper import parse, write
 from strategies import graphs, queries
@@ -236,56 +235,3 @@ class TestBuilder:
         which, _ = Builder(graph.vocabulary).words()
         with pytest.raises(UserError, match=r"finite|at least 0"):
             which("latitude", make())
-
-
-class TestEnglish:
-    @pytest.mark.parametrize(
-        ("query", "words"),
-        [
-            (NORTH_OF_JAPAN, "whatever has a latitude greater than the latitude of something that is in Japan"),
-            ("(rp,(in_country),(e,(Sapporo)))", "what City of Sapporo is in"),
-            ("(rp,(borders),(e,(Japan)))", "the borders of Japan"),
-            ("(rp,(^borders),(e,(Japan)))", "whatever has borders Japan"),
-            ("(ap,(population),(e,(Sapporo)))", "the population of City of Sapporo"),
-            (
-                "(i,(rp,(^in_country),(e,(Japan))),(rap,(population),(np,(TwiceGreaterThan),(nv,(1000)))))",
-                "whatever is in Japan and has a population greater than twice 1000 persons",
-            ),
-            (
-                "(u,(rp,(^in_country),(e,(Japan))),(rp,(^in_country),(e,(Ireland))))",
-                "whatever either is in Japan or is in Ireland",
-            ),
-            (
-                "(i,(rp,(^in_country),(e,(Japan))),(n,(rap,(latitude),(np,(x >= y - 2),(nv,(40))))))",
-                "whatever is in Japan and is not [whatever has a latitude at least 40 degrees minus 2]",
-            ),
-            ("(rap,(founded),(nv,(1947)))", "whatever has a founded of 1947"),
-            ("(rp,(^borders),(u,(e,(Japan)),(n,(e,(Japan)))))", "whatever has borders anything"),
-            ("(rap,(latitude),(u,(np,(x <= y),(nv,(0))),(np,(x > y),(nv,(0)))))", "whatever has a latitude"),
-            (
-                "(rap,(latitude),(u,(np,(x <= y),(nv,(0))),(np,(x > y),(nv,(1)))))",
-                "whatever has a latitude [at most 0 degrees] or [greater than 1 degrees]",
-            ),
-            (
-                "(rp,(^in_country),(i,(rp,(^borders),(e,(Japan))),(rap,(founded),(nv,(1947)))))",
-                "whatever is in something that has borders Japan and has a founded of 1947",
-            ),
-            (
-                "(i,(rp,(^in_country),(rp,(^borders),(e,(Japan)))),(rp,(^borders),(e,(Ireland))))",
-                "whatever is in something that has borders Japan, and has borders Ireland",
-            ),
-            (
-                "(rp,(^borders),(i,(rp,(^in_country),(rp,(^borders),(e,(Japan)))),(rp,(^borders),(e,(Ireland)))))",
-                "whatever has borders something that [is in something that has borders Japan, and has borders Ireland]",
-            ),
-        ],
-    )
-    def test_queries_in_words(self, graph, query, words):
-        assert sentence(parse(query, graph.vocabulary), graph.vocabulary) == words
-
-    @given(st.data())
-    def test_every_query_has_words(self, data):
-        graph = data.draw(graphs())
-        query = data.draw(queries(graph))
-        words = sentence(query, graph.vocabulary)
-        assert words and "  " not in words

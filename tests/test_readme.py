@@ -54,7 +54,9 @@ def shell(tmp_path_factory):
         done = subprocess.run(
             command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
-        return done.stdout + "\n".join(line for line in done.stderr.splitlines() if line.startswith("error"))
+        lines = done.stderr.splitlines()
+        begin = next((place for place, line in enumerate(lines) if line.startswith("error")), len(lines))
+        return done.stdout + "\n".join(lines[begin:])  # a mistake in a question is shown at its place, below
 
     return run
 

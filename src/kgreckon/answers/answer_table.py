@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from kgreckon.answers.answer_columns import Cell, Column
 from kgreckon.answers.reason import Reason
+from kgreckon.answers.totals import Total
 from kgreckon.models.interface import ScoreMeaning
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ class Answer:
     unit: str | None = None
     text: str | None = None  # the number without its unit, a date as a date
     reason: Reason | None = None
+    values: tuple[Cell | None, ...] = ()  # what stands in each of the columns of the answers
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,12 @@ class Answers:
     observed: int  # how many answers the graph proves
     answers: tuple[Answer, ...]
     estimate: Estimate | None = None  # of the numbers that are not observed
+    columns: tuple[Column, ...] = ()  # the values that the question speaks of
+    total: Total | None = None  # where one number about all answers is asked for
+    unlikely: int = 0  # inferred answers that are left out: their probability is not above `above`
+    above: float = 0.0
+    unordered: int = 0  # answers that are left out: no value to sort them by is stated
+    rests_on_absence: bool = False  # whether what is not stated counts as false in the question
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -67,33 +76,74 @@ class Answers:
         return asdict(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A frame with a row for each answer (needs pandas)."""
+        """A frame with a row for each answer and a column for each value that the question speaks of (needs pandas)."""
         import pandas
 
-        columns = ["name", "label", *(["value", "unit"] if self._of_numbers else []), "score", "observed"]
-        return pandas.DataFrame([{name: getattr(answer, name) for name in columns} for answer in self], columns=columns)
+        return pandas.DataFrame(self.records(), columns=self.headers())
+
+    def headers(self) -> list[str]:
+        """The names of the fields of `records`."""
+        numbers = ["value", "unit"] if self._of_numbers else []
+        return ["name", "label", *numbers, *(column.header for column in self.columns), "score", "observed"]
+
+    def records(self) -> list[list[object]]:
+        """A row for each answer: its name and label, the values that the question speaks of, and how it is known."""
+        rows: list[list[object]] = []
+        for answer in self:
+            numbers: list[object] = [answer.value, answer.unit] if self._of_numbers else []
+            cells = [
+                None if cell is None else cell.text if cell.value is None else cell.value for cell in answer.values
+            ]
+            rows.append([answer.name, answer.label, *numbers, *cells, answer.score, answer.observed])
+        return rows
 
     @property
     def _of_numbers(self) -> bool:
         return any(answer.value is not None for answer in self)
 
+    @property
+    def summary(self) -> str:
+        """How many answers there are, and how sure they are: nothing is proved that rests on what is not stated."""
+        word = "found" if self.rests_on_absence else "proved"
+        return f"{self.observed:,} {word}, {len(self):,} shown"
+
+    def notes(self) -> list[str]:
+        """What a reader of the answers should know: how a `not` was read, and what is left out."""
+        notes = []
+        if self.rests_on_absence:
+            notes.append("'not' is read as 'not stated': what the graph does not state counts as false")
+        if self.unordered:
+            them = "answer has" if self.unordered == 1 else "answers have"
+            notes.append(f"{self.unordered:,} more {them} no stated {self.columns[0].label} to sort by")
+        if self.unlikely:
+            them = "inferred answer" if self.unlikely == 1 else "inferred answers"
+            notes.append(f"{self.unlikely:,} more {them} with a probability of at most {self.above:g}: left out")
+        return notes
+
     def _rows(self) -> tuple[list[str], list[list[str]]]:
+        columns = [column.header for column in self.columns]
+        rows = [[answer.label, *("" if cell is None else str(cell) for cell in answer.values)] for answer in self]
         if self.calibration is ScoreMeaning.CERTAIN:
-            return ["answer"], [[answer.label] for answer in self]
-        rows = [[a.label, f"{a.score:.4f}", "observed" if a.observed else "inferred"] for a in self]
-        return ["answer", self.calibration.value, "known"], rows
+            return ["answer", *columns], rows
+        for answer, row in zip(self, rows, strict=True):
+            row += [f"{answer.score:.4f}", "observed" if answer.observed else "inferred"]
+        return ["answer", *columns, self.calibration.value, "known"], rows
 
     def __repr__(self) -> str:
+        if self.total is not None:
+            return f"{self.words}: {self.total}"
         columns, rows = self._rows()
         widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
-        lines = [self.words, f"{self.observed:,} proved, {len(self):,} shown"]
+        lines = [self.words, self.summary]
         for row in (columns, *rows):
             lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-        return "\n".join(lines)
+        return "\n".join(lines + self.notes())
 
     def _repr_html_(self) -> str:
         columns, rows = self._rows()
         head = "".join(f"<th>{escape(column)}</th>" for column in columns)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        caption = escape(f"{self.words}: {self.observed:,} proved, {len(self):,} shown")
+        if self.total is not None:
+            return f"<p>{escape(repr(self))}</p>"
+        caption = escape(". ".join([f"{self.words}: {self.summary}", *self.notes()]))
         return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

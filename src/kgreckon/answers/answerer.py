@@ -10,9 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from kgreckon.answers.answer_columns import Cell, Column, ColumnWriter, attributes_asked
 from kgreckon.answers.answer_table import Answer, Answers, Estimate
+from kgreckon.answers.ordering import in_order
 from kgreckon.answers.reason import Reason, reason_of
 from kgreckon.answers.sparql_answers import SparqlAnswers, unknown_names
+from kgreckon.answers.totals import stated_total
 from kgreckon.engine.oxigraph import QueryLimits, TripleStore
 from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.exact import ask as ask_exactly
@@ -34,10 +37,12 @@ from kgreckon.query import (
     sort_of,
     specific_type,
 )
-from kgreckon.query.english import number_words
-from kgreckon.query.notations import answers_wanted, read_query
+from kgreckon.query.absence import rests_on_absence
+from kgreckon.query.notations import answers_wanted, read_question
 from kgreckon.query.paper import write
+from kgreckon.query.question import Question, Sorting, check_sorts
 from kgreckon.query.sparql import check_question
+from kgreckon.query.words.phrases import number_words
 
 COVERAGE = 0.9  # of an estimate's interval
 _LEAST_EXPECTED = 0.01  # numbers that are not observed, below which there is no estimate of them
@@ -108,25 +113,44 @@ class Answerer:
 
     def ask(
         self,
-        query: Query | str,
+        query: Question | Query | str,
         limit: int | None = None,
         only: Only | str | None = None,
         explain: bool = False,
+        above: float = 0.0,
+        columns: Sequence[str] = (),
+        order: str | None = None,
     ) -> Answers:
-        """The best answers to a query, or to one written in the paper's notation or in SPARQL.
+        """The best answers to a question: a query, or a text in words, in SPARQL or in the paper's notation.
 
         `only` may be "observed" or "inferred". Without a limit and a LIMIT there are 20. With `explain` every answer
-        carries its reason.
+        carries its reason. Inferred answers whose probability is not `above` are left out. `columns` names further
+        attributes to show beside the answers; `order` one to sort by, with a `-` before it from the largest on.
         """
         if only is not None and only not in set(Only):
             raise UserError(f"only cannot be {only!r}: choose {' or '.join(Only)}")
         only = None if only is None else Only(only)
         try:
-            asked, own_limit = self._read(query)
+            question = self._question(query)
         except BeyondAlgebraError as error:
             error.add_note("Answerer.sparql answers all of SPARQL 1.1 from what is stated")
             raise
-        return self.best(self.rank(asked, only=only), answers_wanted(limit, own_limit), only, explain=explain)
+        if order is not None:
+            question = replace(question, sorting=self._sorting(order))
+        check_sorts(question, self.graph.vocabulary)
+        further = [self.graph.vocabulary.attribute_id(name) for name in columns]
+        ranking = self.rank(question.query, only=only)
+        shown = answers_wanted(limit, question.limit)
+        return self.best(ranking, shown, only, explain, question=question, above=above, further=further)
+
+    def _sorting(self, order: str) -> Sorting:
+        names = self.graph.vocabulary
+        try:
+            return Sorting(names.attribute_id(order), descending=False)
+        except UserError:
+            if not order.startswith("-"):
+                raise
+        return Sorting(names.attribute_id(order[1:]), descending=True)
 
     def rank(self, query: Query, pause: Pause | None = None, only: Only | None = None) -> Ranking:
         """The candidates for a query; what is observed alone needs no model."""
@@ -157,29 +181,79 @@ class Answerer:
         explain: bool = False,
         reasons: int | None = None,
         pause: Pause | None = None,
+        question: Question | None = None,
+        above: float = 0.0,
+        further: Sequence[int] = (),
     ) -> Answers:
-        """The best of all candidates; with `explain` the first so many `reasons`, or all."""
+        """The best of all candidates; with `explain` the first so many `reasons`, or all.
+
+        The question says in which order they stand, and what is wanted of all of them.
+        """
+        question = question or Question(ranking.query)
         names, proved = self.graph.vocabulary, set(ranking.proved.tolist())
         of_numbers = isinstance(ranking.sort, NumberSort)
-        best = ranking.best(limit, only)
+        best, unlikely, unordered = self._chosen(ranking, limit, only, question, above)
         explained: list[Reason | None] = [None] * len(best)
         if explain:
             chosen = [id_ for id_, _ in best[:reasons]]
             explained[: len(chosen)] = self._reasons(ranking.query, chosen, only, pause)
+        columns, cells = self._columns(question, ranking, [place for place, _ in best], further)
         answers = tuple(
-            self._answer(of_numbers, id_, score, id_ in proved, reason)
-            for (id_, score), reason in zip(best, explained, strict=True)
+            self._answer(of_numbers, id_, score, id_ in proved, reason, row_cells)
+            for (id_, score), reason, row_cells in zip(best, explained, cells, strict=True)
         )
         return Answers(
             query=write(ranking.query, names),
-            words=sentence(ranking.query, names),
+            words=sentence(question, names),
             type=general_type(ranking.query),
             specific_type=specific_type(ranking.query),
             calibration=self.model.calibration,
             observed=len(proved),
             answers=answers,
             estimate=self._estimate(ranking) if of_numbers and only is not Only.OBSERVED else None,
+            columns=columns,
+            total=None if question.aggregate is None else stated_total(self.graph, question, ranking.proved),
+            unlikely=unlikely,
+            above=above if self.model.calibration is ScoreMeaning.PROBABILITY else 0.0,
+            unordered=unordered,
+            rests_on_absence=rests_on_absence(ranking.query),
         )
+
+    def _chosen(
+        self, ranking: Ranking, limit: int, only: Only | None, question: Question, above: float
+    ) -> tuple[list[tuple[int, float]], int, int]:
+        """The answers to show, how many are left out as unlikely, and how many as they have no value to sort by."""
+        if question.aggregate is not None:
+            return [], 0, 0
+        unlikely = 0
+        if above > 0 and self.model.calibration is ScoreMeaning.PROBABILITY:
+            ids, scores = ranking.candidates.ids, ranking.candidates.scores
+            low = (scores <= above) & ~np.isin(ids, ranking.proved, assume_unique=True)
+            unlikely = int(np.count_nonzero(low & (scores >= _LEAST_EXPECTED))) if only is not Only.OBSERVED else 0
+            kept = Candidates(ids[~low], scores[~low])
+            ranking = replace(ranking, candidates=kept)
+        if question.sorting is None:
+            return ranking.best(limit, only), unlikely, 0
+        everything = ranking.best(len(ranking.candidates.ids), only)
+        ordered, without = in_order(self.graph, everything, question.sorting)
+        return ordered[:limit], unlikely, len(without)
+
+    def _columns(
+        self, question: Question, ranking: Ranking, chosen: Sequence[int], further: Sequence[int]
+    ) -> tuple[tuple[Column, ...], list[tuple[Cell | None, ...]]]:
+        """The values that the question speaks of, beside each answer."""
+        attributes = list(dict.fromkeys([*attributes_asked(question), *further]))
+        writer = ColumnWriter(self.graph, self.model, question, attributes)
+        if not isinstance(ranking.sort, NumberSort):
+            return writer.of_things(), [writer.cells(entity, COVERAGE) for entity in chosen]
+        if further:
+            raise UserError("the answers are numbers, which have no attributes: columns are for things")
+        columns = writer.of_numbers()
+        if not columns:
+            return (), [() for _ in chosen]
+        assert isinstance(ranking.query, ValueOf)
+        holders = writer.holders(ask_exactly(self.graph, ranking.query.of, self.model.mode))
+        return columns, [writer.held_by(holders.get(row, ())) for row in chosen]
 
     # ------------------------------------------------------------------------------------------------ all of SPARQL
 
@@ -212,7 +286,7 @@ class Answerer:
 
     def explain(self, query: Query | str, answer: Answer | str | float, unit: str | None = None) -> Reason:
         """Why something is an answer: an answer of `ask`, an entity by name, or a number."""
-        asked = self._read(query)[0]
+        asked = self._question(query).query
         return self._reasons(asked, [self.id_of(asked, answer, unit)])[0]
 
     def explain_id(self, query: Query, place: int, pause: Pause | None = None) -> Reason:
@@ -251,16 +325,27 @@ class Answerer:
             raise UserError(f"the model {self.model.name} does not predict numbers: train a reckoner")
         return prediction
 
-    def _read(self, query: Query | str) -> tuple[Query, int | None]:
-        return read_query(query, self.graph.vocabulary) if isinstance(query, str) else (query, None)
+    def _question(self, query: Question | Query | str) -> Question:
+        if isinstance(query, str):
+            return read_question(query, self.graph.vocabulary)
+        return query if isinstance(query, Question) else Question(query)
 
-    def _answer(self, of_numbers: bool, place: int, score: float, observed: bool, reason: Reason | None) -> Answer:
+    def _answer(
+        self,
+        of_numbers: bool,
+        place: int,
+        score: float,
+        observed: bool,
+        reason: Reason | None,
+        cells: tuple[Cell | None, ...],
+    ) -> Answer:
         names = self.graph.vocabulary
         if not of_numbers:
-            return Answer(names.entity_name(place), names.entity_label(place), score, observed, reason=reason)
+            name, label = names.entity_name(place), names.entity_label(place)
+            return Answer(name, label, score, observed, reason=reason, values=cells)
         number = Number(*self.graph.values.number_at(place))
         label, text = number_words(number, names), names.write_number(number)
-        return Answer(label, label, score, observed, number.value, number.unit, text, reason)
+        return Answer(label, label, score, observed, number.value, number.unit, text, reason, cells)
 
     def _estimate(self, ranking: Ranking) -> Estimate | None:
         """The middle of the mass that is left to the values that are not observed, within the likeliest unit."""

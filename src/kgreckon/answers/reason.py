@@ -9,8 +9,8 @@ from typing import Any
 from kgreckon.models.proofs import How, Member, Proof, RulePath, Step
 from kgreckon.query import Comparison, Number, Operator, sentence
 from kgreckon.query.algebra import children
-from kgreckon.query.english import compared_with, fact_words, number_words, value_words
 from kgreckon.query.vocabulary import Vocabulary
+from kgreckon.query.words.phrases import compared_with, fact_words, number_words, value_words
 
 _CERTAIN = 1 - 1e-6
 _WORTH_MENTIONING = 0.1  # the confidence of a rule
@@ -104,7 +104,7 @@ def _claimed(proof: Proof, names: Vocabulary) -> Statement:
         return Statement("nothing speaks against it")
     step = proof.step
     if step is not None and isinstance(step.label, Comparison) and isinstance(step.target, Number):
-        described = sentence(children(proof.claim)[0], names).replace("whatever", "something that", 1)
+        described = sentence(children(proof.claim)[0], names)
         return Statement(f"{number_words(step.target, names)} is {compared_with(step.label, described)}", How.MISSING)
     return Statement(sentence(proof.claim, names), proof.how)
 

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import csv
+from typing import TextIO
+
 from rich.console import Console
 from rich.text import Text
 
-from kgreckon.answers import Answers, Estimate
+from kgreckon.answers import Answer, Answers, Estimate
 from kgreckon.answers.estimates import interval_texts
 from kgreckon.cli.console import exactly, print_table
 from kgreckon.models.interface import ScoreMeaning
 
 
-def print_found(answers: Answers, out: Console) -> None:
-    """A question in words, its best answers, an estimate where it asks for a number, and reasons if there are any."""
+def print_found(answers: Answers, out: Console, notation: bool = False) -> None:
+    """A question in words, its best answers, an estimate where it asks for a number, and reasons if there are any.
+
+    With `notation` the query stands below its words as the paper writes it, with its type.
+    """
     out.print(Text(answers.words), style="bold", soft_wrap=True)
-    out.print(Text(answers.query), style="cyan", soft_wrap=True)
-    if answers.calibration is ScoreMeaning.CERTAIN:
+    if notation:
+        out.print(Text(answers.query), style="cyan", soft_wrap=True)
         out.print(f"type {answers.type}, {answers.specific_type}", style="dim", soft_wrap=True)
+    if answers.total is not None:
+        out.print(str(answers.total), soft_wrap=True)
+    elif answers.calibration is ScoreMeaning.CERTAIN:
         _print_proved(answers, out)
     else:
         _print_ranked(answers, out)
+    for note in answers.notes():
+        remedy = "; --above 0 shows them" if "left out" in note else ""
+        out.print(Text(note + remedy), style="dim", soft_wrap=True)
     if answers.estimate is not None:
         _print_estimate(answers.estimate, out)
     for answer in answers:
@@ -29,25 +41,44 @@ def print_found(answers: Answers, out: Console) -> None:
 
 def _print_proved(answers: Answers, out: Console) -> None:
     title = f"{answers.observed:,} answer{'s' * (answers.observed != 1)}"
-    if len(answers) < answers.observed:
+    if len(answers) < answers.observed - answers.unordered:
         title += f", the first {len(answers)}"
+    further = [column.header for column in answers.columns]
     if any(answer.value is not None for answer in answers):
-        rows = [(exactly(a.value, a.unit or ""), a.unit) for a in answers if a.value is not None]
-        print_table(out, title, ("value", "unit"), rows)
+        rows = [(*_cells(answers, a), exactly(a.value, a.unit or ""), a.unit) for a in answers if a.value is not None]
+        print_table(out, title, (*further, "value", "unit"), rows, further[:1])
     elif all(answer.label == answer.name for answer in answers):
-        print_table(out, title, ("answer",), [(answer.label,) for answer in answers])
+        print_table(out, title, ("answer", *further), [(answer.label, *_cells(answers, answer)) for answer in answers])
     else:
-        print_table(out, title, ("answer", "name"), [(answer.label, answer.name) for answer in answers])
+        rows = [(answer.label, answer.name, *_cells(answers, answer)) for answer in answers]
+        print_table(out, title, ("answer", "name", *further), rows)
 
 
 def _print_ranked(answers: Answers, out: Console) -> None:
-    rows = [(a.label, f"{a.score:.4f}", "observed" if a.observed else "inferred") for a in answers]
+    further = [column.header for column in answers.columns]
+    rows = [(a.label, *_cells(answers, a), f"{a.score:.4f}", "observed" if a.observed else "inferred") for a in answers]
     if rows:
         title = f"{answers.observed:,} observed; the {len(rows)} best"
-        print_table(out, title, ("answer", "score", "known"), rows)
+        print_table(out, title, ("answer", *further, "score", "known"), rows)
     else:
         nothing = "nothing is observed, and no answer is likely"
         out.print(f"{answers.observed:,} observed, none shown" if answers.observed else nothing)
+
+
+def _cells(answers: Answers, answer: Answer) -> list[str | None]:
+    """The values beside an answer, for people: what is inferred with its interval."""
+    texts: list[str | None] = []
+    for column, cell in zip(answers.columns, answer.values, strict=True):
+        unit = column.unit or ""
+        if cell is None or cell.value is None:
+            texts.append(None if cell is None else cell.text)
+        elif cell.observed:
+            texts.append(exactly(cell.value, unit) if ", " not in cell.text else cell.text)
+        else:
+            assert cell.low is not None and cell.high is not None  # an inferred value has an interval
+            middle, low, high = interval_texts(cell.value, cell.low, cell.high, unit)
+            texts.append(f"about {middle} ({low} to {high})")
+    return texts
 
 
 def _print_estimate(estimate: Estimate, out: Console) -> None:
@@ -66,3 +97,15 @@ def print_reason(name: str, lines: list[str], out: Console) -> None:
     out.print(Text(name), style="bold", soft_wrap=True)
     for line in lines:
         out.print(Text(f"  {line}"), soft_wrap=True)
+
+
+def print_csv(answers: Answers, out: TextIO) -> None:
+    """The answers as comma-separated values, numbers with all their digits; a total is one row."""
+    rows = csv.writer(out, lineterminator="\n")
+    if answers.total is not None:
+        total = answers.total
+        rows.writerow(["kind", "attribute", "value", "unit", "counted", "without"])
+        rows.writerow([total.kind, total.attribute, total.value, total.unit, total.counted, total.without])
+        return
+    rows.writerow(answers.headers())
+    rows.writerows(answers.records())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,7 +37,8 @@ def ask(
         str, typer.Argument(help="A graph folder, an MMKG folder, 'world', or a run folder for inferred answers too.")
     ],
     query: Annotated[
-        str, typer.Argument(help="A query: (rp,(^in_country),(e,(Japan))) in the paper's notation, or SPARQL.")
+        str,
+        typer.Argument(help="A question, such as: cities in Japan with population > 1 million. SPARQL is read too."),
     ],
     exact: Annotated[
         bool | None,
@@ -50,17 +52,30 @@ def ask(
         ComparisonsOption, typer.Option(help="Compare numbers by arithmetic, or along a graph's numerical edges.")
     ] = ComparisonsOption.COMPUTED,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="How many answers to show: 20, or what a SPARQL query's LIMIT says.")
+        int | None, typer.Option(min=1, help="How many answers to show: 20, or what the question itself says.")
     ] = None,
+    order: Annotated[
+        str | None, typer.Option(help="Sort by an attribute: population, or -population for the largest first.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Further attributes to show beside the answers, separated by commas.")
+    ] = None,
+    above: Annotated[
+        float, typer.Option(min=0, max=1, help="Leave out inferred answers that are not more probable than this.")
+    ] = 0.1,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of tables.")] = False,
     benchmark: MovedBenchmark = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a query: what a graph proves, or what a trained run infers beside it."""
+    """Answer a question: what a graph proves, or what a trained run infers beside it."""
     from kgreckon.answers import Answerer
-    from kgreckon.cli.answer_tables import print_found
+    from kgreckon.cli.answer_tables import print_csv, print_found
     from kgreckon.cli.console import console
     from kgreckon.models.run_files import is_run_folder
+    from kgreckon.query.notations import is_paper
 
+    if as_csv and as_json:
+        raise UserError("choose one of --csv and --json")
     is_run = is_run_folder(graph)
     if comparisons is not ComparisonsOption.COMPUTED:
         if is_run and not exact:
@@ -76,18 +91,23 @@ def ask(
         answerer = Answerer.open(graph, benchmark, "cpu")
     else:
         answerer = _exact_answerer(graph, benchmark, comparisons)
+    further = [name.strip() for name in (columns or "").split(",") if name.strip()]
+    kept = None if only is None else only.value
     try:
-        found = answerer.ask(query, limit, None if only is None else only.value, explain=why)
+        found = answerer.ask(query, limit, kept, explain=why, above=above, columns=further, order=order)
     except BeyondAlgebraError as error:
-        if only is OnlyOption.INFERRED or why or comparisons is not ComparisonsOption.COMPUTED:
-            options = "--only inferred, --explain and --comparisons need a query that can be answered with inference"
+        if only is OnlyOption.INFERRED or why or order or further or comparisons is not ComparisonsOption.COMPUTED:
+            named = "--only inferred, --explain, --order, --columns and --comparisons"
+            options = f"{named} need a query that can be answered with inference"
             raise UserError(f"{options}: {error}") from None
         _ask_sparql(answerer, query, limit, as_json)
         return
     if as_json:
         print_json(found.as_json())
+    elif as_csv:
+        print_csv(found, sys.stdout)
     else:
-        print_found(found, console())
+        print_found(found, console(), notation=is_paper(query))
 
 
 def _ask_sparql(answerer: Answerer, query: str, limit: int | None, as_json: bool) -> None:

@@ -64,17 +64,19 @@ def notes(tables: bool = False) -> Console:
     return out if out.is_terminal or not tables else _Console(stderr=True, width=_ANY_WIDTH)
 
 
-def print_table(out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def print_table(
+    out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], left: Sequence[str] = ()
+) -> None:
     """Print a table under its title."""
     out.print(Text(title), style="bold", soft_wrap=True)
-    out.print(table(columns, rows))
+    out.print(table(columns, rows, left))
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A table; numbers stand to the right with thousands set off, and text as it is, whatever it looks like."""
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: Sequence[str] = ()) -> Table:
+    """A table; columns stand to the right but for those of text, `left` among them; numbers with thousands set off."""
     result = Table(header_style="bold")
     for column in columns:
-        result.add_column(column, justify="left" if column in _LEFT else "right", overflow="fold")
+        result.add_column(column, justify="left" if column in _LEFT or column in left else "right", overflow="fold")
     for row in rows:
         result.add_row(*(Text(cell if isinstance(cell, str) else _figure(cell)) for cell in row))
     return result

@@ -29,28 +29,28 @@ from kgreckon.runs.comparing import compare_runs
 
 
 @dataclass(frozen=True)
-class Question:
+class DemoQuestion:
     """A question as a person asks it, and as a query."""
 
     words: str
     query: Query
 
 
-def questions(graph: KnowledgeGraph) -> list[Question]:
+def questions(graph: KnowledgeGraph) -> list[DemoQuestion]:
     """The three questions of the demonstration."""
     which, the = Builder(graph.vocabulary).words()
     cities, airports, countries = (which("is_a", kind) for kind in ("City", "Airport", "Country"))
     japanese = cities & which("in_country", "Japan")
     return [
-        Question(
+        DemoQuestion(
             "Which cities lie north of a Japanese city?",
             cities & which("latitude", greater_than(the("latitude", of=japanese))),
         ),
-        Question(
+        DemoQuestion(
             "Which airports lie more than twice as high as the one in Zürich?",
             airports & which("elevation", greater_than(the("elevation", of="Zürich Airport"), times=2)),
         ),
-        Question(
+        DemoQuestion(
             "Which neighbours of a French-speaking country have more than twice as many people as France?",
             countries
             & which("borders", which("speaks", "French"))

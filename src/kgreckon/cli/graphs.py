@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -128,6 +129,28 @@ class _Reading:
         self._read[path] += size
         of = "" if path.suffix == ".gz" else f" of {path.stat().st_size / 1e6:,.0f}"
         self._say(f"reading {path.name}: {self._read[path] / 1e6:,.0f}{of} MB ...")
+
+
+@app.command()
+def phrase(
+    graph: Annotated[Path, typer.Argument(help="A graph folder.")],
+    relation: Annotated[str, typer.Argument(help="A relation.")],
+    words: Annotated[str, typer.Argument(help="How it reads between head and tail: 'is in', 'helps against'.")],
+) -> None:
+    """Say how a relation reads in questions and answers; an empty phrase takes a given one away."""
+    from kgreckon.errors import UserError
+    from kgreckon.graph.storage import open_graph_folder, save_graph
+
+    opened = open_graph_folder(graph)
+    place = opened.vocabulary.relation_id(relation)
+    if place & 1:
+        raise UserError(f"{relation!r} is an inverse: say how {relation[1:]!r} reads, from head to tail")
+    said = " ".join(words.split())
+    phrases = list(opened.relation_phrases)
+    phrases[place >> 1] = said or None
+    save_graph(replace(opened, relation_phrases=tuple(phrases)), graph, overwrite=True)
+    name = opened.relations.name(place >> 1)
+    typer.echo(f"{graph}: {name} reads: … {said} …" if said else f"{graph}: {name} has no phrase of its own any more")
 
 
 @app.command()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from kgreckon.errors import UnknownNameError, UserError
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import is_calendar, read_with_unit, write_date
@@ -25,6 +29,36 @@ class GraphVocabulary:
     def entity_id(self, text: str) -> int:
         """The entity called `text`, by name or by label."""
         return self.graph.entities.find(text)
+
+    def entities_called(self, text: str) -> Sequence[int]:
+        """All entities called `text`: the one of that name, else those of that label, whatever the case."""
+        return self.graph.entities.meant(text)
+
+    def entities_like(self, text: str, count: int) -> Sequence[str]:
+        """The names and labels that look most like `text`."""
+        return self.graph.entities.like(text, count)
+
+    def entities_starting(self, text: str, count: int) -> Sequence[str]:
+        """Labels that begin with `text`, whatever the case."""
+        return self.graph.entities.starting(text, count)
+
+    def frequent_ends(self, relation: int, count: int) -> Sequence[int]:
+        """The entities that most facts of a relation, as stated, lead to."""
+        facts = self.graph.facts
+        tails, counts = np.unique(facts.targets[facts.labels == relation >> 1], return_counts=True)
+        return tails[np.argsort(-counts, kind="stable")][:count].tolist()
+
+    def units(self) -> Sequence[str]:
+        """All units."""
+        return self.values.units
+
+    def leads(self, relation: int, entity: int) -> bool:
+        """Whether a fact leads from an entity along a relation or an inverse."""
+        return len(self.graph.follows.row(entity, relation)) > 0
+
+    def has_value(self, attribute: int, entity: int) -> bool:
+        """Whether an attribute of an entity is stated."""
+        return len(self.graph.values_of.row(entity, attribute)) > 0
 
     def entity_name(self, entity: int) -> str:
         """The unique name of an entity."""

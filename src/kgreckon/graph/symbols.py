@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
 from urllib.parse import unquote
 
 import pyarrow as pa
 
-from kgreckon.errors import FEW, UnknownNameError, UserError
+from kgreckon.errors import FEW, UnknownNameError, UserError, nearest
 from kgreckon.graph.literals import local_name
 
 
@@ -64,6 +65,32 @@ class Symbols:
         raise UnknownNameError(
             self.kind, text, lambda: [*self.names.to_pylist(), *map(self.label, range(len(self)))], few
         )
+
+    def meant(self, text: str) -> list[int]:
+        """The place of that unique name, else all places of that label whatever its case; none is no error."""
+        place = self._place(text)
+        return self._labelled(text.casefold()) if place is None else [place]
+
+    def like(self, text: str, count: int) -> list[str]:
+        """The names and labels that look most like `text`."""
+        return nearest(text, [*self.names.to_pylist(), *all_labels(self).to_pylist()], count)
+
+    def starting(self, text: str, count: int) -> list[str]:
+        """Labels that begin with `text`, whatever the case, in alphabetical order."""
+        wanted = text.casefold()
+        first = bisect_left(self._sorted_labels, (wanted, ""))
+        found: list[str] = []
+        while first < len(self._sorted_labels) and len(found) < count:
+            folded, label = self._sorted_labels[first]
+            if not folded.startswith(wanted):
+                break
+            found.append(label)
+            first += 1
+        return found
+
+    @cached_property
+    def _sorted_labels(self) -> list[tuple[str, str]]:
+        return sorted((label.casefold(), label) for label in all_labels(self).to_pylist())
 
     def _place(self, name: str) -> int | None:
         """The place of a unique name."""

@@ -21,7 +21,6 @@ from kgreckon.query.algebra import (
 )
 from kgreckon.query.builder import Builder, at_least, at_most, equal_to, greater_than, less_than
 from kgreckon.query.contradictions import is_contradiction
-from kgreckon.query.english import sentence
 from kgreckon.query.interpreter import Pause, Semantics, Stacking, interpret
 from kgreckon.query.shapes import (
     GENERAL_TYPES,
@@ -36,6 +35,7 @@ from kgreckon.query.shapes import (
     specific_type,
 )
 from kgreckon.query.vocabulary import Vocabulary
+from kgreckon.query.words import sentence
 
 __all__ = [
     "GENERAL_TYPES",

@@ -26,9 +26,9 @@ from kgreckon.query.algebra import (
     plain_number,
     sort_of,
 )
-from kgreckon.query.english import comparison_label
 from kgreckon.query.s_expressions import MAX_DEPTH, MAX_NODES
 from kgreckon.query.vocabulary import Vocabulary
+from kgreckon.query.words.phrases import comparison_label
 
 # What each kind of block may hold, beside its readable label.
 _FIELDS: dict[str, tuple[str, ...]] = {

@@ -1,16 +1,20 @@
-"""Reading a query in any notation: SPARQL where the text begins like it, else the paper's."""
+"""Reading a question in any notation, which its beginning shows: SPARQL, the paper's, else words."""
 
 from __future__ import annotations
 
 import re
 
+from kgreckon.errors import UserError
 from kgreckon.query.algebra import Query
 from kgreckon.query.paper import parse as parse_paper
+from kgreckon.query.question import Question
 from kgreckon.query.vocabulary import Vocabulary
+from kgreckon.query.words import read_question as read_words
 
 _SHOWN = 20  # answers, where nobody says how many
 _FIRST_WORDS = "SELECT|PREFIX|BASE|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|CREATE|DROP|COPY|MOVE|ADD|WITH"
 _BEGINS_LIKE_SPARQL = re.compile(rf"\s*(#.*\n\s*)*({_FIRST_WORDS})\b", re.IGNORECASE)
+_BEGINS_LIKE_PAPER = re.compile(r"\s*\(\s*[a-z]*\s*,\s*\(")
 
 
 def is_sparql(text: str) -> bool:
@@ -18,16 +22,33 @@ def is_sparql(text: str) -> bool:
     return _BEGINS_LIKE_SPARQL.match(text) is not None
 
 
+def is_paper(text: str) -> bool:
+    """Whether a text begins as the paper's notation does: an operator in parentheses, and a parenthesis."""
+    return _BEGINS_LIKE_PAPER.match(text) is not None
+
+
 def answers_wanted(given: int | None, written: int | None) -> int:
     """How many answers are wanted: what the caller gives, what the query says itself, the less where both do."""
     return min((limit for limit in (given, written) if limit is not None), default=_SHOWN)
 
 
+def read_question(text: str, vocabulary: Vocabulary) -> Question:
+    """The question that a text asks."""
+    if is_sparql(text):
+        from kgreckon.query.sparql import parse as parse_sparql
+
+        select = parse_sparql(text, vocabulary)
+        return Question(select.query, limit=select.limit)
+    if is_paper(text):
+        return Question(parse_paper(text, vocabulary))
+    if not text.strip():
+        raise UserError("the question is empty; ask for instance: cities in Japan")
+    return read_words(text, vocabulary)
+
+
 def read_query(text: str, vocabulary: Vocabulary) -> tuple[Query, int | None]:
     """The query that a text means, and how many answers it asks for, if it says."""
-    if not is_sparql(text):
-        return parse_paper(text, vocabulary), None
-    from kgreckon.query.sparql import parse as parse_sparql
-
-    select = parse_sparql(text, vocabulary)
-    return select.query, select.limit
+    question = read_question(text, vocabulary)
+    if not question.is_plain:
+        raise UserError("a set is expected here, not a count, an order or a total")
+    return question.query, question.limit

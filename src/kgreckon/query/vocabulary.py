@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from kgreckon.query.algebra import Number, Units
@@ -18,6 +19,34 @@ class Vocabulary(Units, Protocol):
 
     def entity_id(self, text: str) -> int:
         """The entity called `text`, by name or by label."""
+        ...
+
+    def entities_called(self, text: str) -> Sequence[int]:
+        """All entities called `text`: the one of that name, else those of that label, whatever the case."""
+        ...
+
+    def entities_like(self, text: str, count: int) -> Sequence[str]:
+        """The names and labels that look most like `text`."""
+        ...
+
+    def entities_starting(self, text: str, count: int) -> Sequence[str]:
+        """Labels that begin with `text`, whatever the case."""
+        ...
+
+    def frequent_ends(self, relation: int, count: int) -> Sequence[int]:
+        """The entities that most facts of a relation, as stated, lead to."""
+        ...
+
+    def units(self) -> Sequence[str]:
+        """All units."""
+        ...
+
+    def leads(self, relation: int, entity: int) -> bool:
+        """Whether a fact leads from an entity along a relation or an inverse."""
+        ...
+
+    def has_value(self, attribute: int, entity: int) -> bool:
+        """Whether an attribute of an entity is stated."""
         ...
 
     def entity_name(self, entity: int) -> str:

@@ -11,9 +11,9 @@ from kgreckon.errors import BeyondAlgebraError
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import Number, NumberSort, Pause, Query, sort_of
-from kgreckon.query.english import number_words
 from kgreckon.query.notations import answers_wanted
 from kgreckon.query.sparql import gives_triples, own_limit
+from kgreckon.query.words.phrases import number_words
 from kgreckon.server import schemas
 from kgreckon.server.agent_schemas import (
     Bounded,
@@ -105,7 +105,10 @@ class AgentTools:
 
     def ask(
         self,
-        query: Annotated[Text, Field(description="The question, in SPARQL or in the paper's notation.")],
+        query: Annotated[
+            Text,
+            Field(description="The question, in words ('cities in Japan') or in SPARQL."),
+        ],
         limit: Limit = 10,
         explain: Annotated[bool, Field(description="Whether to give the reasons of each answer.")] = True,
         *,
@@ -113,17 +116,19 @@ class AgentTools:
     ) -> Found:
         """Answer a question: what the graph proves first, then what is likely."""
         try:
-            asked, own = self.service.read(query)
+            question = self.service.read(query)
         except BeyondAlgebraError:
             return self._stated(query, limit, pause)
+        own = question.limit
         answerer, wanted = self.service.answerer, min(limit, answers_wanted(None, own) if own is not None else limit)
-        ranking = answerer.rank(asked, pause)
-        found = answerer.best(ranking, wanted, None, explain, wanted, pause)
+        ranking = answerer.rank(question.query, pause)
+        found = answerer.best(ranking, wanted, None, explain, wanted, pause, question)
         answers = [self._answer(each) for each in found if each.observed or self._worth_saying(each.score)]
         estimate = found.estimate
+        proved = Status.PROVED if found.total is not None and not found.rests_on_absence else Status.UNKNOWN
         reply = Found(
             question=_cut(found.words),
-            status=answers[0].status if answers else Status.UNKNOWN,
+            status=answers[0].status if answers else proved,
             inferred=not self.certain,
             proved=found.observed,
             answers=answers,
@@ -132,7 +137,8 @@ class AgentTools:
             else f"about {_figure(estimate.value, estimate.unit)} {estimate.unit}, between "
             f"{_figure(estimate.low, estimate.unit)} and {_figure(estimate.high, estimate.unit)} "
             f"with a probability of {estimate.coverage:.0%}",
-            more=found.observed > len(answers),
+            more=found.observed > len(answers) and found.total is None,
+            notes=[*([] if found.total is None else [str(found.total)]), *map(_cut, found.notes())],
         )
         return _bounded(reply, "answers")
 
@@ -165,7 +171,7 @@ class AgentTools:
         pause: Pause,
     ) -> Why:
         """Give the reasons why something is an answer, or how little speaks for it."""
-        asked = self.service.read(query)[0]
+        asked = self.service.read(query).query
         answerer = self.service.answerer
         place = answerer.id_of(asked, answer)
         ranking = answerer.rank(asked, pause)

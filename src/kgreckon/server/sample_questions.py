@@ -19,7 +19,7 @@ _KNOWN = (
     "(i,(rp,(^is_a),(e,(City))),(rap,(latitude),(np,(GreaterThan),(ap,(latitude),(rp,(^in_country),(e,(Japan)))))))",
     "(i,(rp,(^is_a),(e,(Country))),(rap,(population),(np,(TwiceGreaterThan),(ap,(population),(e,(France))))))",
     "(i,(rp,(^is_a),(e,(Airport))),"
-    "(n,(rap,(elevation),(np,(x <= y),(ap,(elevation),(rp,(^in_country),(e,(Switzerland))))))))",
+    "(rap,(elevation),(n,(np,(x <= y),(ap,(elevation),(rp,(^in_country),(e,(Switzerland))))))))",
     "(rp,(^capital_of),(rp,(^borders),(e,(France))))",
     "(ap,(population),(rp,(^capital_of),(rp,(^on_continent),(e,(South America)))))",
     "(i,(rp,(^official_language),(e,(French))),(rap,(life_expectancy),(np,(SmallerThan),(nv,(60)))))",

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic import WithJsonSchema as Described
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from kgreckon.answers import Answer, Estimate, Reason
+from kgreckon.answers import Answer, Column, Estimate, Reason, Total
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import SEVEN
 from kgreckon.server.limits import Limits
@@ -52,7 +52,7 @@ Count = Annotated[int, Field(ge=0)]
 Point = Annotated[tuple[float, float], Field(description="Latitude and longitude.")]
 # Blocks, which `kgreckon.query.blocks` reads and writes; BLOCKS describes them.
 Tree = Annotated[dict[str, Any], Described({COMPONENT: "Tree"})]
-# A text in the paper's notation or in SPARQL, or blocks: read by the service, which says what is wrong with it.
+# A text in words, in SPARQL or in the paper's notation, or blocks: the service says what is wrong with it.
 AnyQuery = Annotated[Any, Described({COMPONENT: "Query"})]
 QueryText = Annotated[str, AtMost("query_characters")]
 
@@ -259,6 +259,9 @@ class RankedAnswers(Translation):
     observed: Count
     answers: tuple[Answer, ...]
     estimate: Estimate | None
+    columns: tuple[Column, ...]
+    total: Total | None
+    rests_on_absence: bool
     limit: Count
     places: dict[str, Point]
     distributions: list[Distribution]

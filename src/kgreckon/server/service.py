@@ -14,13 +14,14 @@ from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import Adjacency, KnowledgeGraph
 from kgreckon.query import SEVEN, Number, NumberSort, Pause, Query, blocks, sentence, sort_of
-from kgreckon.query.english import comparison_label
-from kgreckon.query.notations import answers_wanted, is_sparql, read_query
+from kgreckon.query.notations import answers_wanted, is_sparql, read_question
 from kgreckon.query.paper import write as write_paper
+from kgreckon.query.question import Question
 from kgreckon.query.shapes import check_size
 from kgreckon.query.sparql import SparqlQuery, parse_ask
 from kgreckon.query.sparql import parse as parse_sparql
 from kgreckon.query.sparql import write as write_sparql
+from kgreckon.query.words.phrases import comparison_label
 from kgreckon.server import schemas
 from kgreckon.server.catalogue import Catalogue, runs
 from kgreckon.server.distributions import distributions
@@ -54,8 +55,8 @@ class Service:
             self.catalogue.search(kind, "a", 1)
         self._completed(None, _never)
         for query in self._examples:
-            translated = self._translated(query)
-            self._completed(self.read(translated.sparql or translated.tree)[0], _never)
+            translated = self._translated(Question(query))
+            self._completed(self.read(translated.sparql or translated.tree).query, _never)
 
     def predict_values(self, pause: Pause) -> None:
         """Ask the examples, and let the model compute ahead what many questions need."""
@@ -71,17 +72,17 @@ class Service:
 
     # ------------------------------------------------------------------------------------------------- questions
 
-    def read(self, query: object) -> tuple[Query, int | None]:
-        """The query that a request gives, as a text or as blocks, with its LIMIT if it has one."""
+    def read(self, query: object) -> Question:
+        """The question that a request asks, as a text or as blocks."""
         if not isinstance(query, str):
-            return blocks.read(query, self.names, self.limits.query_depth, self.limits.query_nodes), None
+            return Question(blocks.read(query, self.names, self.limits.query_depth, self.limits.query_nodes))
         if is_sparql(query):
             select = self.read_sparql(query)
-            return select.query, select.limit
+            return Question(select.query, limit=select.limit)
         self._check_text(query)
-        read, limit = read_query(query, self.names)
-        self._check_size(read)
-        return read, limit
+        question = read_question(query, self.names)
+        self._check_size(question.query)
+        return question
 
     def read_sparql(self, text: str) -> SparqlQuery:
         """The SELECT that a text writes."""
@@ -123,9 +124,10 @@ class Service:
 
     def translate(self, request: schemas.TranslateRequest, pause: Pause) -> schemas.Translation:
         """The query in every notation."""
-        return self._translated(self.read(request.query)[0])
+        return self._translated(self.read(request.query))
 
-    def _translated(self, query: Query) -> schemas.Translation:
+    def _translated(self, question: Question) -> schemas.Translation:
+        query = question.query
         sort = sort_of(query, self.names)
         try:
             sparql: str | None = write_sparql(query, self.names)
@@ -135,7 +137,7 @@ class Service:
             tree=blocks.write(query, self.names),
             paper=write_paper(query, self.names),
             sparql=sparql,
-            words=sentence(query, self.names),
+            words=sentence(question, self.names),
             sort="numbers" if isinstance(sort, NumberSort) else "entities",
             units=sorted(sort.units) if isinstance(sort, NumberSort) else [],
         )
@@ -143,22 +145,26 @@ class Service:
     def ask(self, request: schemas.AskRequest, pause: Pause) -> schemas.RankedAnswers:
         """The best answers to a query, with what a page shows beside them."""
         start = self.clock()
-        query, own_limit = self.read(request.query)
+        question = self.read(request.query)
+        query, own_limit = question.query, question.limit
         limit = min(answers_wanted(request.limit, own_limit), self.limits.answers)
         only = None if request.only is None else Only(request.only)
         ranking = self.answerer.rank(query, pause, only)
         pause()
-        answers = self.answerer.best(ranking, limit, only, request.explain, self.limits.reasons, pause)
+        answers = self.answerer.best(ranking, limit, only, request.explain, self.limits.reasons, pause, question)
         entities = [answer.name for answer in answers if answer.value is None]
         places = {name: self.places.of(self.names.entity_id(name)) for name in entities}
         return schemas.RankedAnswers(
-            **dict(self._translated(query)),
+            **dict(self._translated(question)),
             type=answers.type,
             specific_type=answers.specific_type,
             calibration=answers.calibration,
             observed=answers.observed,
             answers=answers.answers,
             estimate=answers.estimate,
+            columns=answers.columns,
+            total=answers.total,
+            rests_on_absence=answers.rests_on_absence,
             limit=limit,
             places={name: place for name, place in places.items() if place is not None},
             distributions=distributions(self.catalogue, ranking, pause),
@@ -167,7 +173,7 @@ class Service:
 
     def explain(self, request: schemas.ExplainRequest, pause: Pause) -> schemas.Explanation:
         """Why an answer is one: an entity by name, or a number with its unit."""
-        query = self.read(request.query)[0]
+        query = self.read(request.query).query
         id_ = self.answerer.id_of(query, request.answer, request.unit)
         return schemas.Explanation(reason=self.answerer.explain_id(query, id_, pause))
 
@@ -175,7 +181,7 @@ class Service:
 
     def complete(self, request: schemas.CompleteRequest, pause: Pause) -> schemas.Completion:
         """What can be said of the exact answers to a query, or of everything where there is none."""
-        return self._completed(None if request.query is None else self.read(request.query)[0], pause)
+        return self._completed(None if request.query is None else self.read(request.query).query, pause)
 
     @cached_property
     def _said_of_everything(self) -> schemas.Completion:

@@ -1,0 +1,143 @@
+"""The values that a question speaks of, as columns beside its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.models.interface import Model
+from kgreckon.query import And, Entity, Follow, HavingValue, Not, Number, Or, Query, ValueOf
+from kgreckon.query.question import Question
+from kgreckon.query.words.lexicon import lexicon_of
+
+_NAMED = 3  # things of one value that are named
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: an attribute with its unit, or, of numbers, the things whose values they are."""
+
+    name: str  # of the attribute, or "of"
+    label: str
+    unit: str | None = None
+
+    @property
+    def header(self) -> str:
+        """What stands above the column."""
+        return self.label if self.unit in (None, "number") else f"{self.label} ({self.unit})"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a column for one answer: a value that is observed or inferred, or names."""
+
+    text: str
+    value: float | None = None
+    observed: bool = True
+    low: float | None = None  # of an inferred value: where it lies with the probability of an interval
+    high: float | None = None
+
+    @property
+    def datum(self) -> float | str:
+        """The value as a number, or the names."""
+        return self.text if self.value is None else self.value
+
+    def __str__(self) -> str:
+        return self.text if self.observed else f"about {self.text}"
+
+
+def attributes_asked(question: Question) -> list[int]:
+    """The attributes of the answers themselves that a question speaks of: what it sorts by, then its conditions."""
+    found = [] if question.sorting is None else [question.sorting.attribute]
+    found += [] if question.of is None else [question.of]
+    found += _compared(question.query)
+    return list(dict.fromkeys(found))
+
+
+def _compared(query: Query) -> Iterator[int]:
+    match query:
+        case HavingValue(attribute, _):
+            yield attribute
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _compared(part)
+        case Not(of):
+            yield from _compared(of)
+
+
+def stated_values(graph: KnowledgeGraph, entity: int, attribute: int) -> np.ndarray:
+    """The numbers that the graph states for an attribute of an entity, rising."""
+    return graph.values.numbers[graph.values_of.row(entity, attribute)]
+
+
+class ColumnWriter:
+    """Fills the columns of answers."""
+
+    def __init__(self, graph: KnowledgeGraph, model: Model, question: Question, attributes: Sequence[int]) -> None:
+        self.graph, self.model, self.question, self.attributes = graph, model, question, attributes
+        self.names = graph.vocabulary
+
+    def of_things(self) -> tuple[Column, ...]:
+        """The columns beside answers that are things."""
+        return tuple(
+            Column(self.names.attribute_name(one), self.names.attribute_label(one), self.names.attribute_unit(one))
+            for one in self.attributes
+        )
+
+    def cells(self, entity: int, coverage: float) -> tuple[Cell | None, ...]:
+        """What stands beside a thing: what is stated, else what the model predicts."""
+        return tuple(self._cell(entity, attribute, coverage) for attribute in self.attributes)
+
+    def _cell(self, entity: int, attribute: int, coverage: float) -> Cell | None:
+        unit = self.names.attribute_unit(attribute)
+        stated = stated_values(self.graph, entity, attribute)
+        if len(stated):
+            texts = [self.names.write_number(Number(float(value), unit)) for value in stated.tolist()]
+            return Cell(", ".join(texts), float(stated[0]))
+        predicted = self.model.predict(entity, attribute, coverage)
+        if predicted is None:
+            return None
+        text = self.names.write_number(Number(predicted.estimate, unit))
+        return Cell(text, predicted.estimate, False, predicted.low, predicted.high)
+
+    # ----------------------------------------------------------------------------------------------------- numbers
+
+    def of_numbers(self) -> tuple[Column, ...]:
+        """The column beside numbers that an attribute takes on things: the things."""
+        query = self.question.query
+        if not isinstance(query, ValueOf) or isinstance(query.of, Entity):
+            return ()
+        return (Column("of", self._called(query.of)),)
+
+    def _called(self, query: Query) -> str:
+        """A word for the things of a set: the class, or the noun of the relation that leads to them."""
+        lexicon = lexicon_of(self.names)
+        match query:
+            case Follow(relation, Entity(entity)) if relation == lexicon.is_a:
+                return self.names.entity_label(entity).lower()
+            case Follow(relation, _) if (words := lexicon.relations[relation >> 1]).noun is not None:
+                return words.noun if words.backwards == bool(relation & 1) else "of"
+            case And(parts):
+                return next((word for word in map(self._called, parts) if word != "of"), "of")
+        return "of"
+
+    def holders(self, members: np.ndarray) -> dict[int, list[int]]:
+        """The members of the set whose values are asked for, by the row of each value."""
+        query = self.question.query
+        assert isinstance(query, ValueOf)
+        found: dict[int, list[int]] = {}
+        for entity in members.tolist():
+            for row in self.graph.values_of.row(entity, query.attribute).tolist():
+                found.setdefault(row, []).append(entity)
+        return found
+
+    def held_by(self, entities: Sequence[int]) -> tuple[Cell | None, ...]:
+        """The names of the things that have a value."""
+        if not entities:
+            return (None,)
+        labels = [self.names.entity_label(entity) for entity in entities[:_NAMED]]
+        more = f" and {len(entities) - _NAMED} more" if len(entities) > _NAMED else ""
+        return (Cell(", ".join(labels) + more),)

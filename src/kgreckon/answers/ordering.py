@@ -1,0 +1,46 @@
+"""Answers in the order of an attribute's values, or of how near these are to a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kgreckon.answers.answer_columns import stated_values
+from kgreckon.errors import UserError
+from kgreckon.exact import ask as ask_exactly
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.query.question import Sorting
+
+Scored = tuple[int, float]  # an entity and its score
+
+
+def in_order(graph: KnowledgeGraph, answers: Sequence[Scored], sorting: Sorting) -> tuple[list[Scored], list[Scored]]:
+    """The answers whose value is stated, in order, the surer of equal ones first; and those without a stated value."""
+    near = None if sorting.nearest is None else _numbers(graph, sorting)
+    keyed, without = [], []
+    for place, (entity, score) in enumerate(answers):
+        values = stated_values(graph, entity, sorting.attribute)
+        if not len(values):
+            without.append((entity, score))
+            continue
+        if near is not None:
+            key = float(np.abs(values[:, None] - near[None, :]).min())
+        else:
+            key = -float(values[-1]) if sorting.descending else float(values[0])
+        keyed.append((key, place, (entity, score)))
+    return [answer for _, _, answer in sorted(keyed)], without
+
+
+def _numbers(graph: KnowledgeGraph, sorting: Sorting) -> np.ndarray:
+    """The numbers that answers should be near to, in the unit of the attribute."""
+    assert sorting.nearest is not None
+    from kgreckon.query import Number
+
+    if isinstance(sorting.nearest, Number):
+        return np.array([sorting.nearest.value])
+    rows = ask_exactly(graph, sorting.nearest)
+    rows = rows[graph.values.unit_ids[rows] == graph.attribute_units[sorting.attribute]]
+    if not len(rows):
+        raise UserError("what the answers should be near to is not stated: there is no number to compare with")
+    return graph.values.numbers[rows]

@@ -1,0 +1,66 @@
+"""A question: a query, and what is wanted of its answers: the largest, the nearest, how many, or their mean.
+
+Superlatives and totals are asked of a whole set, once, at the outside. So they stand around a query and not in it: the
+algebra keeps its nine nodes, and no meaning of it needs to change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kgreckon.errors import UserError
+from kgreckon.query.algebra import EntitySort, NumberSort, Query, Units, sort_of
+
+
+class Aggregate(StrEnum):
+    """One number about a set: how many things it holds, or about the values that an attribute takes on them."""
+
+    COUNT = "count"
+    SUM = "sum"
+    MEAN = "mean"
+    MEDIAN = "median"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """The order of answers: by an attribute, or by how near its value is to the nearest of some numbers."""
+
+    attribute: int
+    descending: bool = True
+    nearest: Query | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query with an order, a limit, or one number about all answers."""
+
+    query: Query
+    sorting: Sorting | None = None
+    limit: int | None = None
+    aggregate: Aggregate | None = None
+    of: int | None = None  # the attribute whose values are added up or averaged; a count has none
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is wanted beyond the answers."""
+        return self.sorting is None and self.aggregate is None
+
+
+def check_sorts(question: Question, units: Units) -> None:
+    """Raise a UserError where a question cannot be meant."""
+    sort = sort_of(question.query, units)
+    if question.sorting is not None:
+        if not isinstance(sort, EntitySort):
+            raise UserError("numbers are not sorted by an attribute")
+        if not units.knows("attribute", question.sorting.attribute):
+            raise UserError(f"the graph has no attribute #{question.sorting.attribute}")
+        if question.sorting.nearest is not None:
+            near, unit = sort_of(question.sorting.nearest, units), units.attribute_unit(question.sorting.attribute)
+            if not isinstance(near, NumberSort) or unit not in near.units:
+                name = units.attribute_name(question.sorting.attribute)
+                raise UserError(f"{name} is measured in {unit}, not in {near}: nearness cannot be meant")
+    if question.of is not None and not isinstance(sort, EntitySort):
+        raise UserError("an attribute is totalled over things, not over numbers")

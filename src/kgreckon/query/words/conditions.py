@@ -1,0 +1,328 @@
+"""What is said about a noun after it: `in Japan`, `with population > 5 million`, `whose elevation is missing`.
+
+It is about the nearest noun before it; after a comma it is about the outermost one.
+"""
+
+from __future__ import annotations
+
+from kgreckon.query.algebra import (
+    And,
+    Compare,
+    Comparison,
+    Entity,
+    Follow,
+    HavingValue,
+    Not,
+    Number,
+    Or,
+    Order,
+    Query,
+    ValueOf,
+)
+from kgreckon.query.question import Sorting
+from kgreckon.query.words.cursor import ARTICLES, COMPARING
+from kgreckon.query.words.lexicon import Noun
+from kgreckon.query.words.measures import anything_in
+from kgreckon.query.words.verbs import BE, VerbReader
+
+_WHICH = ("that", "which", "who", "whom")
+_WITH = ("with", "having")
+_BY = ("ordered by", "sorted by", "ranked by", "by")
+_MOST = {"highest": True, "largest": True, "greatest": True, "biggest": True, "longest": True, "most": True,
+         "latest": True, "lowest": False, "smallest": False, "least": False, "fewest": False, "shortest": False,
+         "earliest": False}  # fmt: skip
+_NEAREST = ("nearest to", "closest to", "nearest", "closest")
+_DATES = ("before", "after", "in", "on", "since", "until", "between", "from", "around", "about", *COMPARING)
+
+
+class ConditionReader(VerbReader):
+    """Reads conditions on things, and the order of answers."""
+
+    sorting: Sorting | None = None
+    ranked = False  # whether an order may be given where we are
+    finite_allowed = False  # `which countries border France`: a verb without `that`
+    only_best = False
+    descending = True
+
+    def _modifiers(self, parts: list[Query], depth: int) -> list[Query]:
+        """What is said about a noun after it, from here on."""
+        given = len(parts)
+        while True:
+            start = self.at
+            comma = depth == 0 and self.take(",") is not None
+            word = self.take("and", "but", "or") if parts or comma else None
+            if word == "or" and (comma or len(parts) == given):
+                word = None
+                self.at = start
+                break
+            found = self._modifier(depth, free=comma or word is not None)
+            if found is None:
+                self.at = start
+                break
+            if word == "or":
+                last = parts.pop()
+                parts.append(Or((last, found[0] if len(found) == 1 else And(tuple(found)))))
+            else:
+                parts += found
+        return parts
+
+    def _modifier_begins(self, place: int) -> bool:
+        low = self.sees(*_WHICH, *_WITH, "without", "whose", "where", "not", *_BY, *_NEAREST, "within", place=place)
+        if low in _BY and not self.ranked:
+            low = None
+        if self.sees(*self.lexicon.comparatives, place=place):
+            return True
+        return low is not None or bool(self.reduced_at(place)[0]) or self._is_dated(place)
+
+    def _is_dated(self, place: int) -> bool:
+        attributes, end = self.dated_at(place)
+        if not attributes or self.sees(*_DATES, place=end) is None:
+            return False
+        return not (self.reduced_at(place)[0] and not self.is_number(end + 1))
+
+    def _modifier(self, depth: int, free: bool) -> list[Query] | None:
+        """The conditions that begin here, or None; a `free` one follows a comma or an `and`."""
+        if self.take(*_WHICH):
+            return self.predicates(depth)
+        if self._is_dated(self.at):
+            return [self._dated(depth)]
+        verbs, end = self.reduced_at(self.at)
+        if verbs and (end > self.at + 1 or self.low() not in _WITH):
+            return [self._verb(verbs, end, depth)]
+        if word := self.take(*self.lexicon.comparatives):
+            return [self._compared(word, depth)]
+        if self.take("whose", "where"):
+            return self._conditions(depth)
+        if self.take(*_WITH):
+            return [] if self._superlative() else self._conditions(depth)
+        if self.take("without"):
+            self.take(*ARTICLES)
+            return [self._lacking(depth)]
+        if self.take("within"):
+            return [self._near(depth)]
+        if self.ranked and self.take(*_BY):
+            return self._by()
+        if self.take(*_NEAREST):
+            return self._nearest(depth)
+        if self.sees("not"):
+            self.at += 1
+            begun = self.at
+            found = self._modifier(depth, True) if not self.sees("not") else None
+            if found is None:
+                self.at = begun
+                self.unknown("what is not so", self.at)
+            return [self.negated(found[0] if len(found) == 1 else And(tuple(found)))]
+        if free and self.low() == "(":
+            return [self._predicate_or_brackets(depth)]
+        if (free or self.finite_allowed) and self.predicate_begins(self.at):
+            return [self.predicate(depth)]
+        if free and self._condition_begins(self.at):
+            return [self._condition_on(depth)]
+        return None
+
+    def negated(self, query: Query) -> Query:
+        """What `not` means: a number that is stated otherwise; anything else that is not stated."""
+        match query:
+            case HavingValue(attribute, of) if of != anything_in(self.vocabulary.attribute_unit(attribute)):
+                return HavingValue(attribute, Not(of))
+        return Not(query)
+
+    def _condition_begins(self, place: int) -> bool:
+        nouns, end = self.noun_at(place + (self.low(place) in ARTICLES))
+        return bool(nouns) and self.sees("of", place=end) is None
+
+    def _conditions(self, depth: int) -> list[Query]:
+        """The conditions after `with`, `whose` or `where`."""
+        found = [self._condition_on(depth)]
+        while self.sees("and"):
+            place = self.at + 1
+            if self._modifier_begins(place) or self.predicate_begins(place) or not self._condition_begins(place):
+                break
+            self.at = place
+            found.append(self._condition_on(depth))
+        return found
+
+    def _condition_on(self, depth: int) -> Query:
+        """One condition on a property: `population > 5 million`, `genre Drama`, `elevation is missing`."""
+        if self.take("no"):
+            return self._lacking(depth)
+        if self.take("not"):
+            return self.negated(self._condition_on(depth))
+        self.take(*ARTICLES)
+        known = self.take("known", "stated") is not None
+        start = self.at
+        nouns, end = self.noun_at(start)
+        if not nouns:
+            self.unknown("a property", start)
+        self.at = end
+        be = self.take(*BE) is not None
+        if (
+            len(nouns) > 1
+            and any(noun.attribute for noun in nouns)
+            and (known or self.value_begins() or self.is_number())
+        ):
+            nouns = [noun for noun in nouns if noun.attribute]
+        if all(noun.attribute for noun in nouns):
+            attribute = self._one_noun(nouns, None, start).id
+            return self._on_attribute(attribute, known, be, depth)
+        return self._on_relation(nouns, start, known, be, depth)
+
+    def _on_attribute(self, attribute: int, known: bool, be: bool, depth: int) -> Query:
+        stated = None if known else self.whether_known(attribute)
+        if stated is not None:
+            return stated
+        unit = self.vocabulary.attribute_unit(attribute)
+        if self.ranked and self.take(*_NEAREST):
+            self.sorting = Sorting(attribute, False, self.operand(attribute, unit, depth)[1])
+            return HavingValue(attribute, anything_in(unit))
+        if not known and (be or self._value_follows()):
+            return HavingValue(attribute, self.value(attribute, unit, depth + 1))
+        return HavingValue(attribute, anything_in(unit))
+
+    def _value_follows(self) -> bool:
+        """Whether a value stands after the name of an attribute, or the attribute is only known."""
+        if self.at >= len(self.tokens):
+            self.value_begins()
+            return False
+        if self.low() == "not" and self.low(self.at + 1) == "(":
+            return True
+        if self.value_begins() or self.is_number() or self.low() in ("(", "-", "−", "$", "€", "£", "of", "twice"):
+            return True
+        if self.low() in (",", ")", ";", "and", "or", "but", "?"):
+            return False
+        return not (self._modifier_begins(self.at) or self.predicate_begins(self.at))
+
+    def _on_relation(self, nouns: list[Noun], start: int, known: bool, be: bool, depth: int) -> Query:
+        nouns = [noun for noun in nouns if not noun.attribute]
+
+        def at(of: Query | None) -> int:
+            turned = [Noun(False, noun.id ^ 1) for noun in nouns]
+            return self._one_noun(turned, of, start).id
+
+        missing = self.take("missing", "unknown", "not known", "not stated", "unstated")
+        anything = Or((Entity(0), Not(Entity(0))))
+        if missing:
+            return Not(Follow(at(None), anything))
+        if known or self.take("known", "stated") or not (be or self._object_follows()):
+            return Follow(at(None), anything)
+        self.take("=")
+        denied = self.take("not") is not None
+        if be and (self.reduced_at(self.at)[0] or self._is_dated(self.at)):
+            objects: list[Query] = [
+                And(tuple(found)) if len(found := self._modifier(depth + 1, True) or []) > 1 else found[0]
+            ]
+        elif self.predicate_begins(self.at) and not self.sees("not"):
+            objects = [self.predicate(depth + 1)]
+        else:
+            objects = self.objects(depth + 1)
+        parts = tuple(Follow(at(of), self._things(of)) for of in objects)
+        found_all: Query = parts[0] if len(parts) == 1 else And(parts)
+        return Not(found_all) if denied else found_all
+
+    def _object_follows(self) -> bool:
+        if self.at >= len(self.tokens):
+            self.kinds["entity"] = None
+            return False
+        if self.low() in (",", ")", ";", "and", "or", "but"):
+            return False
+        return not self._modifier_begins(self.at) or self.low() == "not" or bool(self.entity_at(self.at)[0])
+
+    def _lacking(self, depth: int) -> Query:
+        """`without elevation`: it is not stated, or none that meets the condition is."""
+        self.take("known", "stated")
+        return Not(self._condition_on(depth))
+
+    def _dated(self, depth: int) -> Query:
+        """`born before 1930`."""
+        attributes, end = self.dated_at(self.at)
+        if len(attributes) > 1:
+            names = [self.vocabulary.attribute_name(one) for one in attributes]
+            self.ambiguous(self.low(), names, self.at)
+        self.at = end
+        attribute = attributes[0]
+        unit = self.vocabulary.attribute_unit(attribute)
+        if self.take("in", "on") and self.is_number():
+            place = self.at
+            day = self.number(unit)
+            assert day is not None
+            if not self._is_bare_year(place, day):
+                return HavingValue(attribute, day)
+            return HavingValue(attribute, self._year(day))
+        if self.take("from"):
+            self.at -= 1
+        return HavingValue(attribute, self.value(attribute, unit, depth + 1))
+
+    @staticmethod
+    def _year(day: Number) -> Query:
+        beyond = Number(day.value + 1, day.unit)
+        return And((Compare(Comparison(Order.AT_LEAST), day), Compare(Comparison(Order.LESS), beyond)))
+
+    # ------------------------------------------------------------------------------------------ order and nearness
+
+    def _superlative(self) -> bool:
+        """`with the highest population`."""
+        start = self.at
+        self.take("the")
+        word = self.take(*_MOST) if self.ranked else None
+        nouns, end = self.noun_at(self.at) if word is not None else ([], 0)
+        if word is None or not any(noun.attribute for noun in nouns):
+            self.at = start
+            return False
+        self.at = end
+        self._sort(next(noun.id for noun in nouns if noun.attribute), _MOST[word])
+        self.only_best = True
+        return True
+
+    def _by(self) -> list[Query]:
+        self.take("the")
+        word = self.take(*_MOST)
+        nouns, end = self.noun_at(self.at)
+        attributes = [noun for noun in nouns if noun.attribute]
+        if not attributes:
+            self.unknown("an attribute to sort by", self.at)
+        self.at = end
+        if self.take(*_NEAREST):
+            unit = self.vocabulary.attribute_unit(attributes[0].id)
+            in_brackets = self.sees("(") is not None
+            of = self.bracketed_value(attributes[0].id, unit) if in_brackets else self.value(attributes[0].id, unit, 1)
+            self._sort(attributes[0].id, False, of)
+            return []
+        direction = self.take("descending", "ascending", "desc", "asc")
+        descending = self.descending if direction is None else direction.startswith("desc")
+        self._sort(attributes[0].id, descending if word is None else _MOST[word])
+        return []
+
+    def _sort(self, attribute: int, descending: bool, nearest: Query | None = None) -> None:
+        if self.sorting is not None:
+            raise self.error("answers can be sorted in one order", self.at - 1)
+        self.sorting = Sorting(attribute, descending, nearest)
+
+    def _nearest(self, depth: int) -> list[Query]:
+        if not self.ranked:
+            raise self.error("nearness is asked at the outside of a question", self.at - 1)
+        start = self.at
+        of = self.part(depth + 1)
+        if not isinstance(of, ValueOf):
+            raise self.error("nearest in what? Write: nearest to the latitude of …", start)
+        self._sort(of.attribute, False, of)
+        return []
+
+    def _compared(self, word: str, depth: int) -> Query:
+        """`higher than 4 km`, `north of Oslo`."""
+        attribute, more = self.lexicon.comparatives[word]
+        every = self.take("every", "all", "each") is not None
+        found, of = self.operand(attribute, self.vocabulary.attribute_unit(attribute), depth)
+        order = (Order.AT_MOST if every else Order.GREATER) if more else (Order.AT_LEAST if every else Order.LESS)
+        found = Comparison(order) if found is None else Comparison(order, found.factor, found.offset)
+        return HavingValue(attribute, Not(Compare(found, of)) if every else Compare(found, of))
+
+    def _near(self, depth: int) -> Query:
+        distance = self._amount(None)
+        if distance is None:
+            raise self.error("expected a distance, such as 2 degrees")
+        self.expect("of")
+        start = self.at
+        of = self.part(depth + 1)
+        if not isinstance(of, ValueOf):
+            raise self.error("within so much of what? Write: within 2 degrees of the latitude of …", start)
+        return HavingValue(of.attribute, self.near(distance, of, start))

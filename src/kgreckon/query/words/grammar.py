@@ -1,0 +1,150 @@
+"""Reading a question in words: `top 5 cities by population in countries that speak French`."""
+
+from __future__ import annotations
+
+from kgreckon.errors import UserError
+from kgreckon.query.algebra import And, Query
+from kgreckon.query.question import Aggregate, Question, Sorting, check_sorts
+from kgreckon.query.shapes import check_size
+from kgreckon.query.vocabulary import Vocabulary
+from kgreckon.query.words.cursor import is_numbers
+from kgreckon.query.words.lexicon import lexicon_of
+from kgreckon.query.words.things import SetReader
+from kgreckon.query.words.verbs import ENDINGS
+
+_LEADS = ("what are", "what is", "which are", "which is", "who are", "who is", "show me", "give me", "tell me", "show",
+          "list", "find", "name", "which", "whose", "where are", "please")  # fmt: skip
+_COUNTS = ("how many", "the number of", "number of", "count of", "count")
+_AGGREGATES = {
+    "sum": Aggregate.SUM, "total": Aggregate.SUM, "mean": Aggregate.MEAN, "average": Aggregate.MEAN,
+    "median": Aggregate.MEDIAN, "minimum": Aggregate.MINIMUM, "smallest": Aggregate.MINIMUM,
+    "lowest": Aggregate.MINIMUM, "maximum": Aggregate.MAXIMUM, "largest": Aggregate.MAXIMUM,
+    "highest": Aggregate.MAXIMUM,
+}  # fmt: skip
+_TOP = {"top": True, "first": True, "bottom": False, "last": False}
+_ADJECTIVES = {
+    "largest": True, "biggest": True, "greatest": True, "highest": True, "longest": True, "latest": True,
+    "newest": True, "smallest": False, "lowest": False, "shortest": False, "least": False, "earliest": False,
+    "oldest": False,
+}  # fmt: skip
+
+
+def read_question(text: str, vocabulary: Vocabulary) -> Question:
+    """The question that some words ask, its sorts and units checked; a mistake is shown at its place."""
+    reader = QuestionReader(text, lexicon_of(vocabulary))
+    question = reader.question()
+    try:
+        check_size(question.query)
+        check_sorts(question, vocabulary)
+    except UserError as error:
+        raise reader.error(str(error), 0) from None
+    return question
+
+
+def read(text: str, vocabulary: Vocabulary) -> Query:
+    """The query that some words denote."""
+    question = read_question(text, vocabulary)
+    if not question.is_plain or question.limit is not None:
+        raise UserError("a set is expected here, not a count, an order or a total")
+    return question.query
+
+
+class QuestionReader(SetReader):
+    """Reads a whole question."""
+
+    measure: int | None = None  # the attribute that a superlative is about, if it says
+
+    def question(self) -> Question:
+        """The question, to the end of the text."""
+        found = self._question()
+        self.take(*ENDINGS)
+        while self.take("?", ".", "!"):
+            pass
+        if self.at < len(self.tokens):
+            self._left_over()
+        return found
+
+    def _left_over(self) -> None:
+        if self.low() == ")":
+            raise self.error("this bracket was never opened")
+        if self.low() in (",", "and", "or", "but"):
+            self.at += 1
+            if self.at >= len(self.tokens):
+                raise self.error("expected one more condition")
+        self.unknown("a condition, such as 'with …', 'that …' or 'in …', or the end", self.at)
+
+    def _question(self) -> Question:
+        while word := self.take(*_LEADS):
+            self.finite_allowed = True
+            if word.endswith((" is", " are")) and (self.reduced_at(self.at)[0] or self._is_dated(self.at)):
+                self.at -= 1  # what is in Japan?
+                parts = self._modifiers(self.predicates(0), 0)
+                return Question(parts[0] if len(parts) == 1 else And(tuple(parts)))
+        self.ranked = True
+        if self.take(*_COUNTS):
+            self.finite_allowed, self.ranked = True, False
+            return Question(self.set(0), aggregate=Aggregate.COUNT)
+        start = self.at
+        self.take("the")
+        nouns, end = self.noun_at(self.at)
+        named = bool(nouns) and end > self.at + 1 and self.sees("of", place=end) is not None  # the longest runway of
+        aggregate = None if named else self._aggregate()
+        if aggregate is not None:
+            return aggregate
+        limit = None if named else self._ranking()
+        if limit is None:
+            self.at = start
+        query = self.set(0)
+        sorting = self.sorting
+        if sorting is None and self.measure is not None and limit is not None:
+            sorting = Sorting(self.measure, self.descending)
+        if limit is not None and sorting is None:
+            raise self.error("by which attribute? Write for instance 'by population'", len(self.tokens))
+        if limit == 0 or self.only_best:
+            limit = limit or 1
+        return Question(query, sorting, limit)
+
+    def _ranking(self) -> int | None:
+        """How many of the best are wanted; 0 where it is not said."""
+        if word := self.take(*_TOP):
+            self.descending = _TOP[word]
+            return self._count() or 1
+        count = self._count()
+        if word := self.take(*self.lexicon.superlatives, *_ADJECTIVES):
+            attribute, self.descending = self.lexicon.superlatives.get(word, (None, _ADJECTIVES.get(word, True)))
+            self.measure = attribute
+            return count or self._count() or 1
+        return None
+
+    def _count(self) -> int | None:
+        if (
+            not (self.low().isascii() and self.low().isdigit())
+            or self.entity_at(self.at)[1] > self.at + 1
+            or len(self.low()) > 6
+        ):
+            return None
+        self.at += 1
+        return int(self.low(self.at - 1))
+
+    def _aggregate(self) -> Question | None:
+        """`average population of cities in Japan`."""
+        start = self.at
+        word = self.take(*_AGGREGATES)
+        if word is None or self.class_at(start)[1] > start + 1 or self.entity_at(start)[1] > start + 1:
+            self.at = start
+            return None
+        if word in ("sum", "total"):
+            self.take("of")
+        self.take("the")
+        nouns, end = self.noun_at(self.at)
+        attributes = [noun for noun in nouns if noun.attribute]
+        if not attributes or self.sees("of", place=end) is None:
+            self.at = start
+            return None
+        self.ranked = False
+        self.at = end + 1
+        place = self.at
+        query = self.set(0)
+        if is_numbers(query):
+            raise self.error("expected things whose values are totalled", place)
+        return Question(query, aggregate=_AGGREGATES[word], of=attributes[0].id)

@@ -1,0 +1,360 @@
+"""Writing a question in words, such that reading gives it back.
+
+What reads well is written first and read back; where a name or a nesting would be misread, names are put in quotes and
+parts in brackets, which is always read as it is meant.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from kgreckon.errors import UserError
+from kgreckon.query.algebra import (
+    And,
+    Compare,
+    Comparison,
+    Entity,
+    Follow,
+    HavingValue,
+    Not,
+    Number,
+    Or,
+    Order,
+    Query,
+    ValueOf,
+    nodes,
+)
+from kgreckon.query.question import Aggregate, Question, Sorting
+from kgreckon.query.vocabulary import Vocabulary
+from kgreckon.query.words.cursor import Cursor, is_numbers
+from kgreckon.query.words.grammar import read_question
+from kgreckon.query.words.inflection import base_form, plural
+from kgreckon.query.words.lexicon import Lexicon, lexicon_of
+from kgreckon.query.words.measures import is_anything
+from kgreckon.query.words.strict import StrictWriter, comparing, quoted
+
+_TOTALS = {
+    Aggregate.SUM: "total", Aggregate.MEAN: "average", Aggregate.MEDIAN: "median", Aggregate.MINIMUM: "minimum",
+    Aggregate.MAXIMUM: "maximum",
+}  # fmt: skip
+
+
+def sentence(question: Query | Question, vocabulary: Vocabulary) -> str:
+    """The question in words that a person would use and that read back as the same."""
+    whole = question if isinstance(question, Question) else Question(question)
+    if whole.is_plain:
+        whole = Question(whole.query)  # how many answers are shown is not a part of what is asked
+    lexicon = lexicon_of(vocabulary)
+    for always_quoted in (False, True):
+        text = _asked(whole, _Writer(lexicon, always_quoted))
+        if _reads_back(text, whole, vocabulary):
+            return text
+    return _asked(whole, StrictWriter(vocabulary))
+
+
+def _reads_back(text: str, question: Question, vocabulary: Vocabulary) -> bool:
+    try:
+        return read_question(text, vocabulary) == question
+    except UserError:
+        return False
+
+
+def _asked(question: Question, writer: _Writer | StrictWriter) -> str:
+    things = writer.things(question.query)
+    match question.aggregate:
+        case None:
+            return _sorted(things, question.sorting, question.limit, writer)
+        case Aggregate.COUNT:
+            return f"how many {things}"
+    assert question.of is not None
+    return f"{_TOTALS[question.aggregate]} {writer.attribute(question.of)} of {things}"
+
+
+def _sorted(things: str, sorting: Sorting | None, limit: int | None, writer: _Writer | StrictWriter) -> str:
+    if sorting is None:
+        return things
+    by = f"{things} by {writer.attribute(sorting.attribute)}"
+    if sorting.nearest is not None:
+        by += f" nearest to {writer.value(sorting.nearest)}"
+        return by if limit is None else f"top {limit} {by}"
+    if limit is None:
+        return f"{by} {'descending' if sorting.descending else 'ascending'}"
+    return f"{'top' if sorting.descending else 'bottom'} {limit} {by}"
+
+
+class _Writer:
+    """Writes sets as noun phrases, and what is true of their members as what follows a noun."""
+
+    def __init__(self, lexicon: Lexicon, always_quoted: bool) -> None:
+        self.lexicon, self.vocabulary, self.always_quoted = lexicon, lexicon.vocabulary, always_quoted
+
+    # ------------------------------------------------------------------------------------------------------- names
+
+    def attribute(self, attribute: int) -> str:
+        """The name of an attribute."""
+        name = self.lexicon.attributes[attribute]
+        known = self.lexicon.nouns.get(name.casefold(), [])
+        return name if len(known) == 1 else f"attribute {quoted(self.vocabulary.attribute_name(attribute))}"
+
+    def entity(self, entity: int) -> str:
+        """The label of an entity where it is read as this one, else its name, in quotes where they are needed."""
+        if not self.always_quoted:
+            for text in (self.vocabulary.entity_label(entity), self.vocabulary.entity_name(entity)):
+                if self._is_plain(text, entity):
+                    return text
+        name, label = self.vocabulary.entity_name(entity), self.vocabulary.entity_label(entity)
+        return quoted(label if tuple(self.vocabulary.entities_called(label)) == (entity,) else name)
+
+    def _is_plain(self, text: str, entity: int) -> bool:
+        cursor = Cursor(text, self.lexicon)
+        count = len(cursor.tokens)
+        if not count or cursor.entity_at(0) != ([entity], count) or text.startswith(('"', "#", "(")):
+            return False
+        return cursor.class_at(0)[1] < count and cursor.span(0, count) == text and not text[-1:].isspace()
+
+    def _noun(self, relation: int) -> str | None:
+        """The noun that leads along a relation."""
+        words = self.lexicon.relations[relation >> 1]
+        if words.noun is None or words.backwards != bool(relation & 1):
+            return None
+        meanings = self.lexicon.nouns.get(words.noun.casefold(), [])
+        if len(meanings) == 1:
+            return words.noun
+        return f"relation {quoted(self.vocabulary.relation_name(relation & ~1))}" if not relation & 1 else None
+
+    def _kind(self, query: Query) -> str | None:
+        """The plural noun of a class."""
+        if not (isinstance(query, Follow) and query.relation == self.lexicon.is_a and isinstance(query.of, Entity)):
+            return None
+        label = self.vocabulary.entity_label(query.of.entity)
+        noun = plural(label[:1].lower() + label[1:] if label[1:].islower() else label)
+        cursor = Cursor(noun, self.lexicon)
+        return noun if cursor.class_at(0) == (query.of.entity, len(cursor.tokens)) else None
+
+    # ------------------------------------------------------------------------------------------------ noun phrases
+
+    def things(self, query: Query, nested: bool = False) -> str:
+        """A set as a noun phrase."""
+        some = "something" if nested else "things"
+        if is_numbers(query):
+            return self.numbers(query)
+        if (kind := self._kind(query)) is not None:
+            return kind
+        match query:
+            case Entity(entity):
+                return self.entity(entity)
+            case Follow(relation, of) if (noun := self._noun(relation)) is not None:
+                return f"the {noun if isinstance(of, Entity) else plural(noun)} of {self.things(of, True)}"
+            case And((part,)) | Or((part,)):
+                return f"{'all' if isinstance(query, And) else 'any'} of ({self.things(part)})"
+            case And(parts):
+                kind = self._kind(parts[0])
+                said = self._said(parts[1:] if kind else parts, kind is not None or not nested, not nested)
+                return f"{kind or some}{said}"
+            case Or((Entity(0), Not(Entity(0)))):
+                return "anything"
+            case Or(parts):
+                if all(self._kind(part) or isinstance(part, Entity) for part in parts):
+                    return " or ".join(self.things(part) for part in parts)
+                predicates = [self._predicate(part, not nested, part is parts[-1]) for part in parts]
+                if all(text is not None for text in predicates):
+                    return f"{some} that {' or '.join(map(str, predicates))}"
+                return " or ".join(self._in_brackets(part) for part in parts)
+            case Follow(relation, of) if relation % 2 == 0 and not self.lexicon.relations[relation >> 1].backwards:
+                verb = self.lexicon.relations[relation >> 1].verb
+                assert verb is not None  # without a verb there is a noun
+                return f"what {self._in_brackets(of)} {_agreeing(verb, not isinstance(of, Entity))}"
+        return f"{some}{self._said((query,), not nested, not nested)}"
+
+    def _in_brackets(self, query: Query) -> str:
+        return self.entity(query.entity) if isinstance(query, Entity) else f"({self.things(query)})"
+
+    def _object(self, query: Query, last: bool) -> str:
+        """What a verb is about: in brackets where what follows would be taken for a part of it."""
+        return self.things(query, True) if last or not _is_open(query) else self._in_brackets(query)
+
+    # -------------------------------------------------------------------------------------------------- conditions
+
+    def _said(self, parts: tuple[Query, ...], many: bool, outer: bool) -> str:
+        """What is said about a noun, after it: a comma begins what is about the outermost noun again."""
+        text, before, is_open = "", "", False
+        for place, part in enumerate(parts):
+            word, said = self._condition(part, many, outer or place == len(parts) - 1)
+            shown = f"{word} " if word != "in" else ""
+            if not before:
+                text += f" {shown}{said}"
+            elif outer and is_open:
+                again = word == before and word in ("with", "that")
+                text += f", and {said}" if again else f", {'and ' if word == before else ''}{shown}{said}"
+            elif word == before and word in ("with", "that"):
+                text += f" and {said}"
+            elif before == "in" and word != "in":
+                text += f" {shown}{said}"
+            else:
+                text += f"{', ' if outer and word != before else ' and '}{shown}{said}"
+            before, is_open = word, _ends_openly(part)
+        return text
+
+    def _condition(self, query: Query, many: bool, last: bool) -> tuple[str, str]:
+        """A condition: the word before it (`that`, `with`, `without`, `whose`, `in` for none), and the rest."""
+        match query:
+            case HavingValue(attribute, of):
+                return "with", self._having(attribute, of)
+            case Not(HavingValue(attribute, of)):
+                own = self.attribute(attribute)
+                return "without", own if is_anything(of) else self._having(attribute, of)
+            case Follow(relation, of) if not self._kind(query):
+                words = self.lexicon.relations[relation >> 1]
+                if relation & 1 and words.verb is not None:
+                    first, _, rest = words.verb.partition(" ")
+                    if base_form(first) == "be" and rest.split(" ")[0] not in ("a", "an", "the"):
+                        return "in", f"{rest} {self._object(of, last)}"
+                elif (noun := self._noun(relation ^ 1)) is not None:
+                    if words.backwards:
+                        return "whose", f"{noun} is {self._object(of, last)}"
+                    return "with", f"{noun} {self._object(of, last)}"
+            case Not(Follow() as inner) if not self._kind(inner):
+                word, said = self._condition(inner, many, last)
+                if word == "in":
+                    return "in", f"not {said}"
+                if word == "with":
+                    return "without", said
+        return "that", self._predicate(query, many, last) or f"{'are' if many else 'is'} {self._in_brackets(query)}"
+
+    def _having(self, attribute: int, of: Query) -> str:
+        name = self.attribute(attribute)
+        return (
+            f"known {name}"
+            if is_anything(of)
+            else f"{name} {self.value(of, usual=self.vocabulary.attribute_unit(attribute))}"
+        )
+
+    def _predicate(self, query: Query, many: bool, last: bool = True) -> str | None:
+        """A condition as a verb with what follows it, or None where it has no such form."""
+        be = "are" if many else "is"
+        if (kind := self._kind(query)) is not None:
+            return f"{be} {kind}"
+        match query:
+            case Entity(entity):
+                return f"{be} {self.entity(entity)}"
+            case HavingValue(attribute, of):
+                return f"{'have' if many else 'has'} {self._having(attribute, of)}"
+            case Follow(relation, of) if relation & 1:
+                words = self.lexicon.relations[relation >> 1]
+                if words.verb is not None:
+                    return f"{_agreeing(words.verb, many)} {self._object(of, last)}"
+                return f"{'have' if many else 'has'} {self._noun(relation ^ 1)} {self._object(of, last)}"
+            case Not(inner) if (kind := self._kind(inner)) is not None:
+                return f"{be} not {kind}"
+            case Not(Follow(relation, of)) if relation & 1:
+                verb = self.lexicon.relations[relation >> 1].verb
+                if verb is None:
+                    return f"{be} not {self._in_brackets(query.of)}"
+                first, _, rest = verb.partition(" ")
+                if base_form(first) == "be":
+                    return f"{be} not {rest} {self._object(of, last)}"
+                not_so = f"{'do' if many else 'does'} not {base_form(first)}"
+                return f"{f'{not_so} {rest}'.rstrip()} {self._object(of, last)}"
+            case Not(inner):
+                return f"{be} not {self._in_brackets(inner)}"
+            case Or(parts) if len(parts) > 1:
+                predicates = [self._predicate(part, many, part is parts[-1]) for part in parts]
+                if all(text is not None for text in predicates):
+                    return f"({' or '.join(map(str, predicates))})"
+        return None
+
+    # ----------------------------------------------------------------------------------------------------- numbers
+
+    def numbers(self, query: Query, usual: str | None = None) -> str:
+        """A set of numbers as a noun phrase, whose usual unit is that of an attribute."""
+        match query:
+            case Number():
+                return self.number(query, usual)
+            case ValueOf(attribute, of):
+                return f"the {self.attribute(attribute)} of {self.things(of, True)}"
+            case And((part,)) | Or((part,)):
+                return f"{'all' if isinstance(query, And) else 'any'} of ({self.numbers(part)})"
+        return f"numbers {self.value(query) if isinstance(query, Compare) else f'({self.value(query, True)})'}"
+
+    def number(self, number: Number, usual: str | None = None) -> str:
+        """A number and its unit, which a date does not need where the attribute has it."""
+        text = self.vocabulary.write_number(number)
+        if number.value.is_integer() and 1e4 <= abs(number.value) < 1e15 and text.lstrip("-").isdigit():
+            text = f"{int(number.value):,}"
+        if number.unit == usual and usual in ("date", "dateTime", "gYear", "gYearMonth", "number"):
+            return text
+        unit = number.unit if number.unit.replace(" ", "").isalpha() and not self.always_quoted else quoted(number.unit)
+        return f"{text} {unit}"
+
+    def value(self, query: Query, inside: bool = False, usual: str | None = None) -> str:
+        """A condition on a number."""
+        match query:
+            case Compare(comparison, of):
+                return comparing(comparison, self._operand(of, comparison.offset != 0, usual))
+            case And((Compare(low, one), Compare(high, other))) if _bounds(low, high):
+                if isinstance(one, Number) and isinstance(other, Number) and not low.offset and not high.offset:
+                    return f"between {self.number(one, usual)} and {self.number(other, usual)}"
+                if one == other and low.offset == -high.offset < 0:
+                    unit = self._unit(one)
+                    return f"within {self.number(Number(high.offset, unit))} of {self._operand(one, False, usual)}"
+            case Not(of):
+                inner = self.value(of, not isinstance(of, Compare), usual)
+                return f"not {inner if isinstance(of, Compare) else f'({inner})'}"
+        match query:
+            case And(parts) | Or(parts) if len(parts) > 1:
+                word = " and " if isinstance(query, And) else " or "
+                simple = all(isinstance(part, Compare) for part in parts)
+                text = word.join(
+                    self.value(part, usual=usual) if isinstance(part, Compare) else f"({self.value(part, True, usual)})"
+                    for part in parts
+                )
+                return text if simple or inside else f"({text})"
+        return f"= {self._operand(query, False, usual)}"
+
+    def _unit(self, query: Query) -> str:
+        if isinstance(query, Number):
+            return query.unit
+        return self.vocabulary.attribute_unit(query.attribute) if isinstance(query, ValueOf) else "number"
+
+    def _operand(self, query: Query, more_follows: bool, usual: str | None) -> str:
+        text = self.numbers(query, usual)
+        closed = isinstance(query, Number) or (isinstance(query, ValueOf) and not (more_follows and _is_open(query)))
+        return text if closed else f"({text})"
+
+
+def _bounds(low: Comparison, high: Comparison) -> bool:
+    return (low.order, high.order) == (Order.AT_LEAST, Order.AT_MOST) and low.factor == high.factor == 1
+
+
+def _agreeing(verb: str, many: bool) -> str:
+    """A verb phrase in the third person as it is, or for many."""
+    if not many:
+        return verb
+    first, _, rest = verb.partition(" ")
+    base = base_form(first)
+    form = {"be": "were" if first == "was" else "are", "have": "have"}.get(base, base)
+    return f"{form} {rest}".rstrip()
+
+
+def _is_open(query: Query) -> bool:
+    """Whether what follows the words of a set might be taken for a part of it."""
+    match query:
+        case Entity() | Number():
+            return False
+        case Follow(of=of) | ValueOf(of=of):
+            return not isinstance(of, Entity) if isinstance(query, ValueOf) else True
+        case HavingValue() | Compare() | And() | Or() | Not():
+            return True
+    assert_never(query)
+
+
+def _ends_openly(query: Query) -> bool:
+    """Whether a condition ends with a set that what follows might be taken for a part of."""
+    match query:
+        case Follow(of=of) | Not(Follow(of=of)):
+            return _is_open(of)
+        case HavingValue() | Not(HavingValue()):
+            return any(isinstance(node, ValueOf) and _is_open(node) for node in nodes(query))
+        case Entity():
+            return False
+    return True

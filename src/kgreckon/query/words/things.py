@@ -1,0 +1,148 @@
+"""Sets of things: `cities in countries that border France, with population > 1 million`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgreckon.query.algebra import And, Entity, Follow, Not, Or, Query
+from kgreckon.query.s_expressions import MAX_DEPTH
+from kgreckon.query.words.conditions import ConditionReader
+from kgreckon.query.words.cursor import ARTICLES, is_numbers
+from kgreckon.query.words.verbs import ANYTHING
+
+
+class SetReader(ConditionReader):
+    """Reads sets of entities, and with them what numbers are read from entities."""
+
+    _nested = 0
+
+    def set(self, depth: int) -> Query:
+        """A set, or the union of several."""
+        parts = [self.part(depth)]
+        while self.take("or"):
+            parts.append(self.part(depth))
+        return parts[0] if len(parts) == 1 else self.union(parts)
+
+    def part(self, depth: int) -> Query:
+        """One set of entities or numbers, with all that is said about it."""
+        self._nested += 1
+        if self._nested > 4 * MAX_DEPTH:
+            raise self.error("the question is nested too deeply")
+        try:
+            return self._part(depth)
+        finally:
+            self._nested -= 1
+
+    def _part(self, depth: int) -> Query:
+        if self.sees("("):
+            found = self._bracketed()  # what a verb is about ends with its bracket
+            return found if depth else self._with_modifiers(found, depth)
+        if joined := self.take("all of (", "any of ("):
+            return self._list(And if joined.startswith("all") else Or)
+        if self.take("not"):
+            return Not(self.part(depth))
+        if self.take("what"):
+            if self.predicate_begins(self.at):  # what borders France
+                said = self.predicates(depth)
+                return said[0] if len(said) == 1 else And(tuple(said))
+            return self._object_of_verb(depth)
+        if self.sees("numbers", "number") and self.value_begins(self.at + 1):
+            self.at += 1
+            return self.value(None, None, depth)
+        if self.take("numbers"):
+            return self.bracketed_value(None, None)
+        named, end = self.entity_at(self.at)
+        if (self.is_quoted() or self.low()[:1] == "#") and self.low(self.at + 1) != "of":
+            return self._entity(named, end)
+        article = self.take("the one of", *ARTICLES) if end <= self.at + 1 else None
+        if article is None and end > self.at + 1 and self.low() in ARTICLES:
+            return self._entity(named, end)
+        return self._noun_phrase(depth)
+
+    def _noun_phrase(self, depth: int) -> Query:
+        named, name_end = self.entity_at(self.at)
+        nouns, noun_end = self.noun_at(self.at)
+        of_noun = bool(nouns) and self.sees("of", place=noun_end) is not None
+        kind, class_end = self.class_at(self.at)
+        if of_noun and noun_end + 1 > max(name_end, class_end):
+            start, self.at = self.at, noun_end + 1
+            return self._noun_of(nouns, start, depth)
+        if kind is not None and class_end >= name_end:
+            return self._with_modifiers(self._kinds(), depth)
+        if named or self.is_quoted() or self.low()[:1] == "#":
+            return self._possessive(self._entity(named, name_end), depth)
+        number = self.number(None)
+        if number is not None:
+            return number
+        word = self.take(*ANYTHING)
+        if word is not None:
+            self.at -= word == "who"
+            return self._anything(depth)
+        if nouns and self.at + 1 <= noun_end:
+            raise self.error(f"{self.span(self.at, noun_end)!r} of what? Expected 'of'", noun_end)
+        self.unknown("a name, a kind of thing, or a property", self.at)
+
+    def _bracketed(self) -> Query:
+        self.expect("(")
+        self._deeper()
+        before, self.ranked = self.ranked, False
+        found = self.set(0)
+        self.expect(")")
+        self.ranked = before
+        return found
+
+    def _list(self, kind: type[And] | type[Or]) -> Query:
+        """`all of (a; b)` and `any of (a; b)`: how an intersection or union of anything can be written."""
+        self._deeper()
+        parts = [self.set(0)]
+        while self.take(";"):
+            parts.append(self.set(0))
+        self.expect(")")
+        if len({is_numbers(part) for part in parts}) > 1:
+            raise self.error("things and numbers have nothing in common", self.at - 1)
+        return kind(tuple(parts))
+
+    def _entity(self, ids: Sequence[int], end: int) -> Query:
+        if not ids:
+            self.unknown("a name", self.at)
+        if len(ids) > 1:
+            names = [self.vocabulary.entity_name(one) for one in ids]
+            self.ambiguous(self.span(self.at, end), names, self.at)
+        self.at = end
+        return Entity(ids[0])
+
+    def _possessive(self, query: Query, depth: int) -> Query:
+        while self.take("'s", "’s"):
+            start = self.at
+            nouns, end = self.noun_at(start)
+            if not nouns:
+                self.unknown("a property", start)
+            self.at = end
+            query = self._of(self._one_noun(nouns, query, start), query)
+        return query
+
+    def _kinds(self) -> Query:
+        """`cities`, or `cities or airports`."""
+        found = [self._kind()]
+        while self.sees("or"):
+            kind, end = self.class_at(self.at + 1)
+            if kind is None or self.entity_at(self.at + 1)[1] > end:
+                break
+            self.at += 1
+            found.append(self._kind())
+        return found[0] if len(found) == 1 else Or(tuple(found))
+
+    def _kind(self) -> Query:
+        kind, self.at = self.class_at(self.at)
+        assert kind is not None and self.lexicon.is_a is not None
+        return Follow(self.lexicon.is_a, Entity(kind))
+
+    def _anything(self, depth: int) -> Query:
+        parts = self._modifiers([], depth)
+        if not parts:
+            return Or((Entity(0), Not(Entity(0))))
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+    def _with_modifiers(self, head: Query, depth: int) -> Query:
+        parts = self._modifiers([head], depth)
+        return parts[0] if len(parts) == 1 else And(tuple(parts))

@@ -1,0 +1,264 @@
+"""Verbs and what they are about: `border France or Spain`, `are in Japan`, `do not speak French`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from kgreckon.query.algebra import And, Entity, Follow, Not, Or, Query, ValueOf
+from kgreckon.query.words.cursor import ARTICLES, is_numbers
+from kgreckon.query.words.lexicon import Noun, Verb
+from kgreckon.query.words.measures import ValueReader
+
+BE = ("is", "are", "was", "were", "isn't", "aren't", "wasn't", "weren't")
+_DO_NOT = ("do not", "does not", "did not", "don't", "doesn't", "didn't", "don’t", "doesn’t")
+_HAVE = ("have", "has", "had")
+ANYTHING = ("things", "something", "anything", "everything", "someone", "anyone", "everyone", "somebody", "whatever",
+            "thing", "those", "ones", "people who", "people", "who", "that which")  # fmt: skip
+ENDINGS = ("are there", "is there", "do we know", "are known", "there are")  # of a question
+
+
+def _tightest(verbs: Sequence[Verb]) -> list[int]:
+    """The relations of the verbs that mean them most surely."""
+    least = min((verb.loose for verb in verbs), default=0)
+    return [verb.relation for verb in verbs if verb.loose == least]
+
+
+class VerbReader(ValueReader):
+    """Reads verbs, the nouns before `of`, and their objects."""
+
+    @abstractmethod
+    def _modifier_begins(self, place: int) -> bool:
+        """Whether what may follow a noun begins here."""
+
+    @abstractmethod
+    def _is_dated(self, place: int) -> bool:
+        """Whether a participle with a date begins here."""
+
+    @abstractmethod
+    def _dated(self, depth: int) -> Query:
+        """`born before 1930`."""
+
+    @abstractmethod
+    def _condition_begins(self, place: int) -> bool:
+        """Whether a condition on a property begins here."""
+
+    @abstractmethod
+    def _condition_on(self, depth: int) -> Query:
+        """One condition on a property."""
+
+    @abstractmethod
+    def negated(self, query: Query) -> Query:
+        """What `not` means."""
+
+    @abstractmethod
+    def _kinds(self) -> Query:
+        """One class or several."""
+
+    def union(self, parts: list[Query]) -> Query:
+        """The union of some sets of one sort."""
+        if len({is_numbers(part) for part in parts}) > 1:
+            raise self.error("'or' joins things or numbers, not both", self.at - 1)
+        return Or(tuple(parts))
+
+    # ------------------------------------------------------------------------------------------- nouns and verbs
+
+    def _noun_of(self, nouns: list[Noun], start: int, depth: int) -> Query:
+        parts = self.objects(depth + 1)
+        of = parts[0] if len(parts) == 1 else Or(tuple(parts))  # the capitals of France and Spain are those of either
+        return self._of(self._one_noun(nouns, of, start), of)
+
+    def _of(self, noun: Noun, of: Query) -> Query:
+        if is_numbers(of):
+            raise self.error("a property is asked of things, not of numbers", self.at - 1)
+        return ValueOf(noun.id, of) if noun.attribute else Follow(noun.id, of)
+
+    def _one_noun(self, nouns: list[Noun], of: Query | None, place: int, turned: bool = False) -> Noun:
+        """The one noun that is meant: of several, the one that has anything at the thing that is named."""
+        if len(nouns) > 1 and isinstance(of, Entity):
+            stated = [
+                noun
+                for noun in nouns
+                if (not noun.attribute and self.vocabulary.leads(noun.id ^ turned, of.entity))
+                or (noun.attribute and self.vocabulary.has_value(noun.id, of.entity))
+            ]
+            nouns = stated or nouns
+        if len(nouns) > 1:
+            names = [
+                self.vocabulary.attribute_name(noun.id)
+                if noun.attribute
+                else self.vocabulary.relation_name(noun.id & ~1)
+                for noun in nouns
+            ]
+            kinds = ["attribute" if noun.attribute else "relation" for noun in nouns]
+            if len(set(names)) < len(names):
+                raise self.error(
+                    f"{names[0]!r} is a relation and an attribute: write 'the relation' or 'the attribute' "
+                    "before its name in quotes",
+                    place,
+                )
+            self.ambiguous(
+                self.low(place), [f"{name} ({kind})" for name, kind in zip(names, kinds, strict=True)], place
+            )
+        return nouns[0]
+
+    def _one_verb(self, verbs: list[Verb], objects: list[Query], place: int, text: str) -> int:
+        """The one relation that a verb means: what is surely called so, else what the named thing is an end of."""
+        one = objects[0] if len(objects) == 1 else None
+        sure = [verb.relation for verb in verbs if not verb.loose]
+        if isinstance(one, Entity):
+            stated = [relation for relation in sure if self.vocabulary.leads(relation, one.entity)]
+            if len(sure) != 1 and len(stated) == 1:
+                return stated[0]
+            if not stated:
+                loose = _tightest([verb for verb in verbs if self.vocabulary.leads(verb.relation, one.entity)])
+                if len(loose) == 1:
+                    return loose[0]
+        options = _tightest(verbs)
+        if len(options) == 1:
+            return options[0]
+        names = [self.vocabulary.relation_name(relation & ~1) for relation in options]
+        shown = ", ".join(f'whose "{name}" is …' for name in names[:4])
+        raise self.error(f"{text!r} may mean several relations: write {shown}", place)
+
+    def _verb(self, verbs: list[Verb], end: int, depth: int) -> Query:
+        """A verb with its objects: what stands in that relation to them."""
+        start, text, self.at = self.at, self.span(self.at, end), end
+        if all(verb.relation == self.lexicon.is_a for verb in verbs):
+            kind, beyond = self.class_at(end + (self.low(end) in ARTICLES))
+            if kind is not None and self.entity_at(end)[1] <= beyond:
+                self.at = beyond
+                return Follow(verbs[0].relation, Entity(kind))
+        objects = self.objects(depth + 1)
+        relation = self._one_verb(verbs, objects, start, text)
+        parts = tuple(Follow(relation, self._things(of)) for of in objects)
+        return parts[0] if len(parts) == 1 else And(parts)
+
+    def _things(self, of: Query) -> Query:
+        if is_numbers(of):
+            raise self.error("a relation leads to things, not to numbers", self.at - 1)
+        return of
+
+    def _object_of_verb(self, depth: int) -> Query:
+        """`what France borders`: where a relation leads to."""
+        subject = self.part(depth + 1)
+        verbs, end = self.finite_at(self.at)
+        if not verbs:
+            self.unknown("a verb", self.at)
+        start, text, self.at = self.at, self.span(self.at, end), end
+        if len(verbs) > 1 and isinstance(subject, Entity):
+            stated = [verb for verb in verbs if self.vocabulary.leads(verb.relation ^ 1, subject.entity)]
+            verbs = [verb for verb in stated if not verb.loose] or stated or verbs
+        return Follow(self._one_verb(verbs, [], start, text) ^ 1, self._things(subject))
+
+    def objects(self, depth: int) -> list[Query]:
+        """What a verb or an `of` is about: `France`, `France or Spain` (one set), `France and Spain` (two)."""
+        found = [[self.part(depth)]]
+        while (word := self.sees("or", "and")) and self._another_object(self.at + 1):
+            self.at += 1
+            if word == "or":
+                found[-1].append(self.part(depth))
+            else:
+                found.append([self.part(depth)])
+        return [parts[0] if len(parts) == 1 else self.union(parts) for parts in found]
+
+    def _another_object(self, place: int) -> bool:
+        """Whether what stands after an `and` or `or` is one more object, and not one more condition."""
+        opened = place
+        while self.low(place) == "(":
+            place += 1
+        if self.sees("numbers", "=", place=place) or (self.is_number(place) and not self.entity_at(place)[0]):
+            return False
+        if self._modifier_begins(place) or self.predicate_begins(place) or self.value_begins(place):
+            return False
+        after = place + (self.low(place) in ARTICLES)
+        nouns, end = self.noun_at(after)
+        if nouns and not self.is_quoted(after) and max(self.entity_at(place)[1], self.class_at(after)[1]) < end:
+            return False
+        if nouns and self.sees("of", place=end):
+            return place > opened and not any(noun.attribute for noun in nouns)
+        return (
+            place > opened or self.low(place) in ANYTHING or bool(self.entity_at(place)[0] or self.class_at(after)[0])
+        )
+
+    # ---------------------------------------------------------------------------------------------- predicates
+
+    def predicate_begins(self, place: int) -> bool:
+        """Whether a verb begins here."""
+        if self.sees(*ENDINGS, place=place) is not None:
+            return False
+        if self.sees(*_DO_NOT, *BE, *_HAVE, "not", place=place) is not None:
+            return True
+        return bool(self.finite_at(place)[0]) and not (self.entity_at(place)[1] > self.finite_at(place)[1])
+
+    def predicates(self, depth: int) -> list[Query]:
+        """The conditions after `that`: joined by `and`, which binds more tightly, and `or`."""
+        alternatives = [[self._predicate_or_brackets(depth)]]
+        while word := self.sees("and", "or"):
+            place = self.at + 1
+            if not (self.predicate_begins(place) or self.low(place) == "(" or self._is_dated(place)):
+                break
+            self.at = place
+            if word == "and":
+                alternatives[-1].append(self._predicate_or_brackets(depth))
+            else:
+                alternatives.append([self._predicate_or_brackets(depth)])
+        if len(alternatives) == 1:
+            return alternatives[0]
+        return [Or(tuple(parts[0] if len(parts) == 1 else And(tuple(parts)) for parts in alternatives))]
+
+    def _predicate_or_brackets(self, depth: int) -> Query:
+        if not self.take("("):
+            return self.predicate(depth)
+        self._deeper()
+        found = self.predicates(0)
+        self.expect(")")
+        return found[0] if len(found) == 1 else And(tuple(found))
+
+    def predicate(self, depth: int) -> Query:
+        """A verb and what it is about."""
+        if self.take(*_DO_NOT):
+            if self.take("have"):
+                self.take(*ARTICLES)
+                return self.negated(self._condition_on(depth))
+            verbs, end = self.finite_at(self.at)
+            if not verbs:
+                self.unknown("a verb", self.at)
+            return Not(self._verb(verbs, end, depth))
+        if self._is_dated(self.at + (self.low() in BE)):
+            self.at += self.low() in BE
+            return self._dated(depth)
+        verbs, end = self.finite_at(self.at)
+        if verbs and not (self.low(end - 1) in ARTICLES and self.entity_at(end - 1)[1] > end):  # is A Coruña
+            return self._verb(verbs, end, depth)
+        if self.take("not"):
+            return self.negated(self._condition_on(depth) if self._condition_begins(self.at) else self.predicate(depth))
+        if be := self.take(*BE):
+            denied = be.endswith("n't") or self.take("not") is not None
+            bracketed = self.sees("(") is not None
+            found = self._being(depth)
+            if not denied:
+                return found
+            return Not(found) if bracketed else self.negated(found)
+        if self.take(*_HAVE):
+            return self._condition_on(depth)
+        self.unknown("a verb, such as 'is', 'has' or " + self._some_verb(), self.at)
+
+    def _some_verb(self) -> str:
+        verb = next((words.verb for words in self.lexicon.relations if words.verb is not None), "'are'")
+        return repr(verb)
+
+    def _being(self, depth: int) -> Query:
+        """What stands after `are`."""
+        verbs, end = self.reduced_at(self.at)
+        if verbs:
+            return self._verb(verbs, end, depth)
+        if self._is_dated(self.at):
+            return self._dated(depth)
+        skipped = self.low() in ARTICLES
+        kind, end = self.class_at(self.at + skipped)
+        if kind is not None and self.entity_at(self.at)[1] <= end:
+            self.at += skipped
+            return self._kinds()
+        found = self.part(depth + 1)
+        return self._things(found)

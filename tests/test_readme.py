@@ -146,7 +146,7 @@ class TestWhatIsMade:
         assert done.returncode == 0, done.stderr
 
     def test_the_limits_of_the_server_are_those_of_its_page(self):
-        rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([\d, ]+) \|", text_of("docs/server.md"), re.MULTILINE)
+        rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([\d., ]+) \|", text_of("docs/server.md"), re.MULTILINE)
         shown: dict[str, float] = {}
         for names, defaults in rows:
             numbers = [float(number.replace(",", "")) for number in defaults.split(", ")]

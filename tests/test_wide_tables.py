@@ -9,6 +9,7 @@ import sys
 import tomllib
 
 import duckdb
+import networkx
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -347,7 +348,7 @@ class TestFormats:
     @pytest.mark.parametrize(
         "name",
         ["films.csv", "films.tsv", "films.txt", "films.csv.gz", "films.parquet", "films.feather", "films.arrow",
-         "films.jsonl",         "films.json", "films.duckdb", "films.sqlite"],
+         "films.jsonl", "films.json", "films.duckdb", "films.sqlite", "films.xlsx"],
     )  # fmt: skip
     def test_the_same_table_in_every_format_is_the_same_graph(self, tmp_path, name):
         self.write(tmp_path / name)
@@ -385,7 +386,6 @@ class TestFormats:
 
     def test_sheets_of_a_workbook_are_tables(self, tmp_path):
         path = tmp_path / "book.xlsx"
-        pytest.importorskip("openpyxl")
         with pd.ExcelWriter(path) as book:
             pd.DataFrame({"title": ["Alien", "Dune", "Zodiac"], "director": ["Scott", "Lynch", "Fincher"]}).to_excel(
                 book, sheet_name="films", index=False
@@ -418,6 +418,39 @@ class TestFormats:
         content = 'name,  motto, size\n"Ada, the ""first""", "x", 1\n"two\nlines",  "x",2\n"c","y", 3\nd, y, 5\n'
         names = {name for name, *_ in values_of(read(file("t.csv", content))[0])}
         assert names == {'Ada, the "first"', "two\nlines", "c", "d"}
+
+
+class TestNetworks:
+    def network(self):
+        network = networkx.DiGraph()
+        network.add_node("a", size=1.5, color="red")
+        network.add_node("b", size=2.5, color="blue")
+        network.add_node("c", size=3.5, color="red")
+        network.add_edge("a", "b", relation="knows", weight=2)
+        network.add_edge("b", "c", relation="knows")
+        network.add_edge("a", "c")
+        return network
+
+    def check(self, graph):
+        facts = facts_of(graph)
+        assert {("a", "knows", "b"), ("b", "knows", "c"), ("a", "linked_to", "c"), ("a", "color", "red")} <= facts
+        assert {value[:3] for value in values_of(graph)} == {("a", "size", 1.5), ("b", "size", 2.5), ("c", "size", 3.5)}
+
+    def test_a_networkx_graph_is_a_graph(self):
+        self.check(kg.KnowledgeGraph.from_frame(self.network(), "people"))
+
+    @pytest.mark.parametrize("ending", ["graphml", "gexf", "gml"])
+    def test_network_files(self, tmp_path, ending):
+        path = tmp_path / f"people.{ending}"
+        getattr(networkx, f"write_{ending}")(self.network(), str(path))
+        graph, report = read(path)
+        self.check(graph)
+        assert "weight of 1 links left out: a link has no values of its own" in report.tables[1].remarks
+
+    @pytest.mark.parametrize("ending", ["graphml", "gexf", "gml"])
+    def test_a_broken_network_file_is_named(self, file, ending):
+        path = file(f"t.{ending}", "nothing")
+        assert problem_of(path).startswith(f"{path} cannot be read as {ending}: ")
 
 
 class TestLayout:

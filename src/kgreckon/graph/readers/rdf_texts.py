@@ -47,14 +47,13 @@ class _Texts:
             self.subjects, self.texts, self.languages = [], [], []
 
     def in_one_language(self) -> int:
-        """Keep the texts without a language and in English where there are some; returns how many others there were."""
-        kept = [place for place, language in enumerate(self.languages) if language in _LANGUAGES]
-        others = len(self.texts) - len(kept)
-        if kept and others:
-            self.subjects = [self.subjects[place] for place in kept]
-            self.texts = [self.texts[place] for place in kept]
-            return others
-        return 0
+        """Keep, in order, the texts without a language and in English where there are some; returns how many others."""
+        order = sorted(range(len(self.texts)), key=lambda place: (self.subjects[place], self.texts[place]))
+        kept = [place for place in order if self.languages[place] in _LANGUAGES] or order
+        others = len(order) - len(kept)
+        self.subjects = [self.subjects[place] for place in kept]
+        self.texts = [self.texts[place] for place in kept]
+        return others
 
 
 class RdfTexts:
@@ -75,7 +74,7 @@ class RdfTexts:
     def state(self, builder: GraphBuilder, report: ImportReport, labels: Labels) -> None:
         """Add what the texts say to the graph, and names to the labels."""
         relations = []
-        for predicate, texts in self._by_predicate.items():
+        for predicate, texts in sorted(self._by_predicate.items()):  # readers give them in an order of their own
             if others := texts.in_one_language():
                 report.texts_left_out["in other languages"] += others
             if texts.dropped:

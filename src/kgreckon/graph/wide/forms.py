@@ -206,6 +206,8 @@ class Profile:
             items.update(dict.fromkeys(parts, count))
             first.update(parts[:1])
             later.update(parts[1:])
+        if separator.strip() == "/" and sum(part.isdecimal() for part in items) > len(items) / 2:
+            return False  # 3/2 is a fraction
         if not later or sum(map(len, items)) / len(items) > _ITEM or max(len(part.split()) for part in items) > 8:
             return False
         repeated = sum(count for count in items.values() if count > 1) / items.total()

@@ -8,11 +8,14 @@ import pyarrow as pa
 
 from kgreckon.errors import UserError
 from kgreckon.graph.wide.loading import plain_name
+from kgreckon.graph.wide.networks import is_network, network_tables
 from kgreckon.graph.wide.wide_table import WideTable, check_names, from_values, wide_table
 
 
 def frame_tables(given: Any, name: str) -> list[WideTable]:
-    """The wide table of a frame, or those of a dictionary of frames by name."""
+    """The wide table of a frame, those of a dictionary of frames by name, or those of a NetworkX graph."""
+    if is_network(given):
+        return network_tables(given, plain_name(name), f"the network {name!r}")
     frames = given if isinstance(given, dict) else {name: given}
     return [wide_table(plain_name(str(one)), f"the frame {one!r}", arrow_of(frame)) for one, frame in frames.items()]
 

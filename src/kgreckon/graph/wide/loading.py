@@ -20,6 +20,7 @@ import pyarrow.json
 from kgreckon.errors import UserError
 from kgreckon.graph.wide.delimited import content_of, encoding_of, read_delimited
 from kgreckon.graph.wide.mapping import TableMapping
+from kgreckon.graph.wide.networks import NETWORK_ENDINGS, read_network
 from kgreckon.graph.wide.wide_table import WideTable, check_names, from_values, wide_table
 
 TEXT_ENDINGS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".psv": "|", ".ssv": ";"}
@@ -285,6 +286,10 @@ def _of_database(
     return [*tables, *skipped]
 
 
+def _network(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
+    return read_network(path, table_name(path))
+
+
 READERS: dict[str, Callable[[Path, dict[str, TableMapping]], list[WideTable]]] = {
     **dict.fromkeys(TEXT_ENDINGS, _text),
     ".parquet": _parquet,
@@ -294,4 +299,5 @@ READERS: dict[str, Callable[[Path, dict[str, TableMapping]], list[WideTable]]] =
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), _json),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db"), _sqlite),
     **dict.fromkeys((".duckdb", ".ddb"), _duckdb),
+    **dict.fromkeys(NETWORK_ENDINGS, _network),
 }

@@ -17,6 +17,7 @@ from kgreckon.errors import UserError
 # Cells that say that there is nothing; those of numbers may also be told by a word.
 _EMPTY = ("", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "<na>", "-", "--", "—", "–", "?", "\\n")
 _EMPTY_NUMBERS = (*_EMPTY, "unknown", "missing", "not available", ".", "..", "...", "tbd", "nil")
+_MINUS = "\u2212"
 _CODES = r"^[A-Z]{2}$"
 
 
@@ -158,6 +159,8 @@ def cells(column: pa.Array, numeric: bool = False) -> pa.Array:
     `NA` is a cell like any other where most cells are codes of two letters: it is Namibia.
     """
     texts = as_text(column)
+    if not numeric and pc.any(pc.equal(texts, "-"), min_count=0).as_py() and pc.any(pc.equal(texts, "+")).as_py():
+        texts = pc.if_else(pc.equal(texts, "-"), _MINUS, texts)  # beside a plus it is one of two signs
     empty = pc.is_in(pc.utf8_lower(texts), pa.array(_EMPTY_NUMBERS if numeric else _EMPTY))
     if not numeric and pc.any(pc.equal(texts, "NA"), min_count=0).as_py():
         others = texts.filter(pc.invert(empty))

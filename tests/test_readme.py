@@ -139,6 +139,12 @@ class TestWhatIsMade:
     def test_the_committed_results_are_what_the_files_give(self):
         subprocess.run([sys.executable, str(ROOT / "scripts" / "make_results.py"), "--check"], check=True)
 
+    def test_the_examples_in_words_are_answered_as_shown(self):
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "scripts" / "make_words.py"), "--check"], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+
     def test_the_tables_of_settings_are_what_the_declarations_give(self):
         done = subprocess.run(
             [sys.executable, str(ROOT / "scripts" / "make_settings.py"), "--check"], capture_output=True, text=True

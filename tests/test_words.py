@@ -152,7 +152,7 @@ SAME = [  # words, and the same in the paper's notation
     ),
     (
         "countries that border France and Germany",
-        f"(i,{COUNTRY},(i,(rp,(^borders),(e,(France))),(rp,(^borders),(e,(Germany)))))",
+        f"(i,{COUNTRY},(rp,(^borders),(e,(France))),(rp,(^borders),(e,(Germany))))",
     ),
     ("countries that border France or Germany", f"(i,{COUNTRY},(rp,(^borders),(u,(e,(France)),(e,(Germany)))))"),
     (

@@ -88,7 +88,7 @@ class ConditionReader(VerbReader):
             return [self._dated(depth)]
         verbs, end = self.reduced_at(self.at)
         if verbs and (end > self.at + 1 or self.low() not in _WITH):
-            return [self._verb(verbs, end, depth)]
+            return self.spliced(self._verb(verbs, end, depth))
         if word := self.take(*self.lexicon.comparatives):
             return [self._compared(word, depth)]
         if self.take("whose", "where"):
@@ -115,7 +115,7 @@ class ConditionReader(VerbReader):
         if free and self.low() == "(":
             return [self._predicate_or_brackets(depth)]
         if (free or self.finite_allowed) and self.predicate_begins(self.at):
-            return [self.predicate(depth)]
+            return self.spliced(self.predicate(depth))
         if free and self._condition_begins(self.at):
             return [self._condition_on(depth)]
         return None

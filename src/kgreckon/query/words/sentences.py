@@ -75,7 +75,7 @@ def _sorted(things: str, sorting: Sorting | None, limit: int | None, writer: _Wr
         return things
     by = f"{things} by {writer.attribute(sorting.attribute)}"
     if sorting.nearest is not None:
-        by += f" nearest to {writer.value(sorting.nearest)}"
+        by += f" nearest to {writer.value(sorting.nearest).removeprefix('= ')}"
         return by if limit is None else f"top {limit} {by}"
     if limit is None:
         return f"{by} {'descending' if sorting.descending else 'ascending'}"
@@ -131,6 +131,13 @@ class _Writer:
         cursor = Cursor(noun, self.lexicon)
         return noun if cursor.class_at(0) == (query.of.entity, len(cursor.tokens)) else None
 
+    def _kinds(self, query: Query) -> str | None:
+        """The plural noun of a class, or of several."""
+        if not isinstance(query, Or) or len(query.parts) < 2:
+            return self._kind(query)
+        nouns = [self._kind(part) for part in query.parts]
+        return " or ".join(map(str, nouns)) if all(nouns) else None
+
     # ------------------------------------------------------------------------------------------------ noun phrases
 
     def things(self, query: Query, nested: bool = False) -> str:
@@ -148,7 +155,7 @@ class _Writer:
             case And((part,)) | Or((part,)):
                 return f"{'all' if isinstance(query, And) else 'any'} of ({self.things(part)})"
             case And(parts):
-                kind = self._kind(parts[0])
+                kind = self._kinds(parts[0])
                 said = self._said(parts[1:] if kind else parts, kind is not None or not nested, not nested)
                 return f"{kind or some}{said}"
             case Or((Entity(0), Not(Entity(0)))):

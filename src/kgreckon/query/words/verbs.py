@@ -27,6 +27,12 @@ def _tightest(verbs: Sequence[Verb]) -> list[int]:
 class VerbReader(ValueReader):
     """Reads verbs, the nouns before `of`, and their objects."""
 
+    _joint: And | None = None  # the conditions of one verb with several objects: each stands for itself
+
+    def spliced(self, condition: Query) -> list[Query]:
+        """A condition, or several where one verb has several objects."""
+        return list(condition.parts) if condition is self._joint and isinstance(condition, And) else [condition]
+
     @abstractmethod
     def _modifier_begins(self, place: int) -> bool:
         """Whether what may follow a noun begins here."""
@@ -132,7 +138,10 @@ class VerbReader(ValueReader):
         objects = self.objects(depth + 1)
         relation = self._one_verb(verbs, objects, start, text)
         parts = tuple(Follow(relation, self._things(of)) for of in objects)
-        return parts[0] if len(parts) == 1 else And(parts)
+        if len(parts) == 1:
+            return parts[0]
+        self._joint = And(parts)
+        return self._joint
 
     def _things(self, of: Query) -> Query:
         if is_numbers(of):
@@ -193,16 +202,16 @@ class VerbReader(ValueReader):
 
     def predicates(self, depth: int) -> list[Query]:
         """The conditions after `that`: joined by `and`, which binds more tightly, and `or`."""
-        alternatives = [[self._predicate_or_brackets(depth)]]
+        alternatives = [self.spliced(self._predicate_or_brackets(depth))]
         while word := self.sees("and", "or"):
             place = self.at + 1
             if not (self.predicate_begins(place) or self.low(place) == "(" or self._is_dated(place)):
                 break
             self.at = place
             if word == "and":
-                alternatives[-1].append(self._predicate_or_brackets(depth))
+                alternatives[-1] += self.spliced(self._predicate_or_brackets(depth))
             else:
-                alternatives.append([self._predicate_or_brackets(depth)])
+                alternatives.append(self.spliced(self._predicate_or_brackets(depth)))
         if len(alternatives) == 1:
             return alternatives[0]
         return [Or(tuple(parts[0] if len(parts) == 1 else And(tuple(parts)) for parts in alternatives))]

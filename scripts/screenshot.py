@@ -43,7 +43,7 @@ def take(address: str, out: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 1160})
-        page.goto(f"{address}#q={quote(QUESTION)}")
+        page.goto(f"{address}ask?q={quote(QUESTION)}")
         expect(page.locator("#status")).to_contain_text("The graph proves", timeout=30_000)
         page.locator("#answers .inferred .why").first.click()
         expect(page.locator("#answers .inferred .reasons li").nth(1)).to_be_visible()

@@ -4,7 +4,7 @@ import math
 import re
 import shutil
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import torch
@@ -105,7 +105,7 @@ def visit(browser, address):
         page.on("console", heard)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: elsewhere.append(request.url) if not same_host(request.url) else None)
-        page.goto(address + (f"#q={quote(question)}" if question else ""))
+        page.goto(address + (f"ask?q={quote(question)}" if question else ""))
         expect(page.locator("#about")).to_contain_text("things")
         if question:
             expect(page.locator("#status")).not_to_have_text(re.compile("will be here|Asking"))
@@ -161,6 +161,23 @@ def hold(page, address, wanted=lambda request: True):
     return held
 
 
+def asked_in(url):
+    """The question of an address."""
+    return parse_qs(urlsplit(url).query)["q"][0]
+
+
+def follow(page, question):
+    """Follow a link to a question."""
+    script = """question => {
+        const link = document.createElement('a');
+        link.href = `/ask?q=${encodeURIComponent(question)}`;
+        document.body.append(link);
+        link.click();
+        link.remove();
+    }"""
+    page.evaluate(script, question)
+
+
 def until(page, condition):
     """Wait for what happens outside the page."""
     for _ in range(150):
@@ -205,7 +222,7 @@ def test_a_question_is_built_asked_and_explained_with_the_keyboard_alone(visit, 
     page.keyboard.press("Enter")
     question = f"(i,{CAPITALS},(rap,(population),(np,(SmallerThan),(nv,(1000000 persons)))))"
     assert answers(page) == proved(question) != set()
-    assert unquote(urlsplit(page.url).fragment) == f"q={question}"
+    assert asked_in(page.url) == question
     tab_to(page, "^Why\\?", most=200)
     page.keyboard.press("Enter")
     reasons = page.locator("#answers .reasons").first
@@ -349,7 +366,7 @@ def test_the_menus_hold_every_question_and_give_it_back(visit):
     page = visit()
     for question in ALL_KINDS:
         with page.expect_response("**/api/ask") as asked:
-            page.evaluate("question => { location.hash = `q=${encodeURIComponent(question)}`; }", question)
+            follow(page, question)
         written = asked.value.json()["paper"]
         expect(page.locator("#paper")).to_have_value(written)
         with page.expect_response("**/api/translate") as translated:
@@ -457,7 +474,7 @@ def test_places_are_marked_on_a_map_and_named_by_the_keyboard(visit):
     second = page.locator(".place-name").inner_text()
     assert first and second and first != second
     page.keyboard.press("Enter")
-    expect(page.locator("#entity h2")).to_have_text(second.rsplit(",", 1)[0])
+    expect(page.locator("#view h1")).to_have_text(second.rsplit(",", 1)[0])
 
 
 def test_the_queried_range_is_shaded(visit):
@@ -525,54 +542,44 @@ def test_a_single_value_is_drawn_as_one_bar_on_its_axis(visit, edges):
     assert "NaN" not in page.locator(".histogram").inner_html()
 
 
-def test_an_answer_opens_with_its_facts_and_numbers(visit):
+def test_an_answer_opens_a_page_of_its_own_and_back_leads_to_the_question(visit, proved):
     page = visit(CAPITALS)
     answers(page)
-    button = page.get_by_role("button", name="Berlin", exact=True)
-    button.click()
-    dialog = page.get_by_role("dialog", name="Berlin")
-    expect(dialog.get_by_role("rowheader", name="population")).to_be_visible()
-    expect(dialog.locator("dt", has_text="is the capital of")).to_be_visible()
-    dialog.get_by_role("button", name="Germany").first.click()
-    expect(page.get_by_role("dialog", name="Germany")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(button).to_be_focused()
+    page.get_by_role("link", name="Berlin", exact=True).click()
+    expect(page.get_by_role("heading", name="Berlin", level=1)).to_be_focused()
+    assert urlsplit(page.url).path == "/thing/Berlin"
+    expect(page.get_by_role("rowheader", name="population")).to_be_visible()
+    page.get_by_role("link", name="Germany").first.click()
+    expect(page.get_by_role("heading", name="Germany", level=1)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Germany", level=1)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Berlin", level=1)).to_be_visible()
+    page.go_back()
+    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(CAPITALS)))
 
 
-def test_a_name_that_is_followed_by_the_keyboard_keeps_the_focus_in_the_dialog(visit):
-    page = visit(CAPITALS)
-    answers(page)
-    page.get_by_role("button", name="Berlin", exact=True).click()
-    expect(page.get_by_role("heading", name="Berlin")).to_be_focused()
-    held = hold(page, "**/api/entity?*")
-    page.get_by_role("dialog").get_by_role("button", name="Germany").first.focus()
-    page.keyboard.press("Enter")
-    until(page, lambda: held)
-    assert page.evaluate("document.activeElement.closest('dialog') !== null")
-    held[0].continue_()
-    expect(page.get_by_role("heading", name="Germany")).to_be_focused()
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.matches('#entity-content button')")
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Berlin", exact=True)).to_be_focused()
-
-
-def test_a_late_answer_does_not_replace_the_thing_that_was_opened_after_it(visit):
+def test_a_late_page_does_not_replace_the_one_that_was_opened_after_it(visit):
     page = visit(CAPITALS, refusals_expected=True)
     answers(page)
     held = hold(page, "**/api/entity?*", lambda request: not request.url.endswith("Madrid"))
-    for name in ("Berlin", "Brussels", "Madrid"):
-        page.get_by_role("button", name=name, exact=True).click()
+    for place, name in enumerate(("Berlin", "Brussels", "Madrid")):
+        page.get_by_role("link", name=name, exact=True).click()
         if name != "Madrid":
-            page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Madrid")).to_be_visible()
-    expect(page.locator("#entity-content dl")).to_contain_text("Spain")
+            until(page, lambda count=place + 1: len(held) == count)
+    expect(page.get_by_role("heading", name="Madrid", level=1)).to_be_visible()
     release(page, held[0])
     release(page, held[1], status=500, json={"error": "late"})
-    expect(page.locator("#entity-name")).to_have_text("Madrid")
-    expect(page.locator("#entity-content")).to_contain_text("Spain")
-    expect(page.locator("#entity-content .problem")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Madrid", level=1)).to_be_visible()
+    expect(page.locator("#view .problem")).to_have_count(0)
+
+
+def test_an_address_of_nothing_says_so(visit):
+    page = visit(refusals_expected=True)
+    page.goto(page.url + "thing/Atlantis")
+    expect(page.get_by_role("alert")).to_contain_text("Atlantis")
+    page.get_by_role("link", name="Go to the start").click()
+    expect(page.get_by_role("heading", name="Question")).to_be_visible()
 
 
 def test_the_drawing_shows_anchors_edges_and_logic(visit):
@@ -686,7 +693,7 @@ def test_of_two_quick_arrivals_the_last_is_asked_once(visit, proved):
     page.on("request", lambda request: asked.append(request) if request.url.endswith("/api/ask") else None)
     held = hold(page, "**/api/translate")
     for place, question in enumerate((LARGE, CAPITALS.replace(",", ", ")), 1):
-        page.evaluate("question => { location.hash = `q=${encodeURIComponent(question)}`; }", question)
+        follow(page, question)
         until(page, lambda count=place: len(held) == count)
     entries = page.evaluate("history.length")
     release(page, held[0])
@@ -695,7 +702,7 @@ def test_of_two_quick_arrivals_the_last_is_asked_once(visit, proved):
     expect(page.locator("#status")).to_contain_text("The graph proves")
     assert answers(page) == proved(CAPITALS)
     assert len(asked) == 1
-    assert unquote(urlsplit(page.url).fragment) == f"q={CAPITALS}"
+    assert asked_in(page.url) == CAPITALS
     assert page.evaluate("history.length") == entries  # it had its place there already
 
 
@@ -777,8 +784,8 @@ def test_a_phone_never_scrolls_sideways(visit, question):
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
             page.keyboard.press("Escape")
     if question == CAPITALS:
-        page.locator("#answers button.name").first.click()
-        expect(page.get_by_role("dialog").get_by_role("table").first).to_be_visible()
+        page.locator("#answers a.name").first.click()
+        expect(page.locator("#view").get_by_role("table").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

@@ -32,6 +32,7 @@ from kgreckon.server import Limits, Service, serve
 from kgreckon.server.catalogue import Catalogue, NameIndex
 from kgreckon.server.distributions import Interval, distributions, interval
 from kgreckon.server.gate import TimeLimitError, deadline
+from kgreckon.server.page import ROUTES
 from kgreckon.server.schemas import AskRequest, EntityRequest, ModelInfo
 from kgreckon.server.serving import open_service
 from served import IN_JAPAN, NORTH, POPULATIONS, client_of, no_pause
@@ -54,7 +55,7 @@ class TestDescription:
         routes = {
             route.path: {method.lower() for method in route.methods or ()} - {"head"}
             for route in app.routes
-            if isinstance(route, Route) and route.path not in ("/", "/page/{name}")
+            if isinstance(route, Route) and route.path not in (*ROUTES, "/page/{name:path}")
         }
         paths = client.get("/api").json()["paths"]
         assert {path: set(methods) for path, methods in paths.items()} == routes

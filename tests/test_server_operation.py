@@ -276,7 +276,7 @@ class TestToken:
         assert locked.get("/api/info", headers={"Authorization": f"bearer  {TOKEN} "}).status_code == 200
 
     def test_the_page_and_the_health_are_open(self, locked):
-        for path in ("/", "/page/main.js", "/health"):
+        for path in ("/", "/ask?q=x", "/thing/Oslo", "/thing/http://a/b", "/page/main.js", "/health"):
             assert locked.get(path).status_code == 200
 
     def test_pages_of_other_sites_can_send_it(self, world):

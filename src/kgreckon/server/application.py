@@ -25,7 +25,7 @@ from kgreckon.server.gate import BusyError, ClientGoneError, Gate, TimeLimitErro
 from kgreckon.server.headers import CROSS_ORIGIN, SECURITY, AddedHeaders, HostCheck, TokenCheck
 from kgreckon.server.monitor import Monitor, Monitored
 from kgreckon.server.negotiation import preferred
-from kgreckon.server.page import INDEX, page_files
+from kgreckon.server.page import INDEX, ROUTES, page_files
 from kgreckon.server.protocol import answer, read_query
 from kgreckon.server.requests import HttpError, read_request
 from kgreckon.server.routes import ApiRoute, Speed, api_routes, description
@@ -125,8 +125,8 @@ class _Endpoints:
     def routes(self) -> list[Route]:
         sparql = ["GET", "POST", "OPTIONS"] if self.cross_origin else ["GET", "POST"]
         return [
-            Route("/", self.page),
-            Route("/page/{name}", self.page),
+            *(Route(path, self.page) for path in ROUTES),
+            Route("/page/{name:path}", self.page),
             Route("/api", lambda request: _json(self.description)),
             Route("/metrics", self.metrics),
             *(

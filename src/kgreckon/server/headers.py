@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kgreckon.server.page import FOLDERS
+
 SECURITY = {
     "Content-Security-Policy": (
         "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
@@ -29,7 +31,7 @@ CROSS_ORIGIN = {
     "Access-Control-Expose-Headers": "Kgreckon-Complete, Kgreckon-Inferred, Retry-After",
 }
 
-WITHOUT_TOKEN = ("/", "/health")  # and the files of the page: they say nothing of the graph
+WITHOUT_TOKEN = ("/", "/ask", "/health")  # and the files of the page: they say nothing of the graph
 
 
 class AddedHeaders:
@@ -92,7 +94,7 @@ class TokenCheck:
     @staticmethod
     def _is_open(scope: Scope) -> bool:
         path = scope["path"]
-        return path in WITHOUT_TOKEN or path.startswith("/page/") or scope["method"] == "OPTIONS"
+        return path in WITHOUT_TOKEN or path.startswith(FOLDERS) or scope["method"] == "OPTIONS"
 
     def _holds(self, headers: Headers) -> bool:
         values = headers.getlist("authorization")

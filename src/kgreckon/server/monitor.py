@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kgreckon.server.clients import Proxies
 from kgreckon.server.counters import Counters
 from kgreckon.server.headers import answer_error
+from kgreckon.server.page import FOLDERS
 
 
 class AccessLog(StrEnum):
@@ -98,6 +99,6 @@ class Monitored:
                 self.monitor.counters.rejected["stopping"] += 1
                 await answer_error(counted, 503, "the server is stopping", {"Retry-After": "1"})
         finally:
-            route = path if path in self.paths else "/page" if path.startswith("/page/") else "other"
+            route = path if path in self.paths else "/page" if path.startswith(FOLDERS) else "other"
             seconds = time.monotonic() - start
             self.monitor.answered(client, scope["method"], path, route, status, size, seconds)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -13,8 +15,12 @@ _TYPES = {
     "svg": "image/svg+xml",
     "png": "image/png",
     "ico": "image/x-icon",
+    "json": "application/json",
 }
 INDEX = "index.html"
+VIEWS = ("thing", "kind", "relation", "attribute")  # what has an address of its own: /thing/NAME
+ROUTES = ("/", "/ask", *(f"/{view}/{{thing:path}}" for view in VIEWS))  # the page itself, whatever it then shows
+FOLDERS = ("/page/", *(f"/{view}/" for view in VIEWS))  # addresses that begin so say nothing of the graph
 
 
 @dataclass(frozen=True)
@@ -27,13 +33,16 @@ class PageFile:
 
 
 def page_files() -> dict[str, PageFile]:
-    """All files of the page by name."""
-    contents = {}
+    """All files of the page by name, those of folders as `folder/file`."""
     folder = files("kgreckon.server").joinpath("page")
-    for file in folder.iterdir() if folder.is_dir() else ():
-        media_type = _TYPES.get(file.name.rpartition(".")[2])
-        if media_type is not None and file.is_file():
+    return dict(_files_in(folder, "")) if folder.is_dir() else {}
+
+
+def _files_in(folder: Traversable, prefix: str) -> Iterator[tuple[str, PageFile]]:
+    for file in folder.iterdir():
+        if file.is_dir():
+            yield from _files_in(file, f"{prefix}{file.name}/")
+        elif (media_type := _TYPES.get(file.name.rpartition(".")[2])) is not None:
             content = file.read_bytes()
             tag = hashlib.blake2b(content, digest_size=12).hexdigest()
-            contents[file.name] = PageFile(content, media_type, f'"{tag}"')
-    return contents
+            yield f"{prefix}{file.name}", PageFile(content, media_type, f'"{tag}"')

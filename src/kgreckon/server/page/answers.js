@@ -2,9 +2,9 @@
 
 import * as api from "./api.js";
 import { element, spoken } from "./elements.js";
-import { showEntity } from "./entity.js";
 import { histogram } from "./histogram.js";
 import { showMap } from "./map.js";
+import { addressOf, go } from "./router.js";
 import { counted, measured, percent, significant, stated, withUnit } from "./numerals.js";
 
 const UNLIKELY = 0.001; // a probability that is not worth a line
@@ -70,7 +70,7 @@ function item(query, answer, isNumber, whole) {
   const state = answer.observed ? "observed" : "inferred";
   const title = isNumber
     ? element("span", { class: "name" }, stated(answer))
-    : element("button", { type: "button", class: "name", onclick: () => showEntity(answer.name) }, answer.label);
+    : element("a", { class: "name", href: addressOf("thing", answer.name) }, answer.label);
   const filled = element("span", { class: "filled" });
   filled.style.width = `${Math.max(0.5, (100 * answer.score) / whole)}%`;
   const [button, reasons] = reasonsOf(query, answer);
@@ -163,7 +163,7 @@ async function showPlaces(answers, placeOf, info) {
   part("map").hidden = true;
   if (!info.has_map || !placed.length) return;
   const { places } = await api.places().catch(() => ({ places: [] }));
-  if (turn === shown) showMap(part("map"), placed, places, (answer) => showEntity(answer.name));
+  if (turn === shown) showMap(part("map"), placed, places, (answer) => go(addressOf("thing", answer.name)));
 }
 
 /** Take all answers away. */

@@ -66,13 +66,13 @@ function remembering(ask) {
   };
 }
 
-export const info = () => get("api/info");
-export const places = remembering(() => get("api/places"));
-export const entity = remembering((name) => get("api/entity", { name }));
-export const names = remembering((kind, text, limit = 20) => get("api/names", { kind, text, limit }));
-export const complete = remembering((query) => post("api/complete", { query }));
-export const translate = (query) => post("api/translate", { query });
-export const ask = (query, limit, only) => post("api/ask", { query, limit, only });
+export const info = () => get("/api/info");
+export const places = remembering(() => get("/api/places"));
+export const entity = remembering((name) => get("/api/entity", { name }));
+export const names = remembering((kind, text, limit = 20) => get("/api/names", { kind, text, limit }));
+export const complete = remembering((query) => post("/api/complete", { query }));
+export const translate = (query) => post("/api/translate", { query });
+export const ask = (query, limit, only) => post("/api/ask", { query, limit, only });
 /** Why something is an answer: an entity by its name, a number by its value and unit. */
 export const explain = (query, { name, value, unit }) =>
-  post("api/explain", value === null ? { query, answer: name } : { query, answer: value, unit });
+  post("/api/explain", value === null ? { query, answer: name } : { query, answer: value, unit });

@@ -1,229 +1,66 @@
-/** The page: the question on one side, its answers on the other. */
+/** The shell: it shows the view of the address, and leaves everything else to the views. */
 
-import { clearAnswers, markStale, showAnswers, showProblem } from "./answers.js";
-import * as api from "./api.js";
-import { Builder } from "./builder.js";
-import { drawing } from "./drawing.js";
+import { Problem } from "./api.js";
 import { element } from "./elements.js";
-import { onArrival, questionInAddress, remember } from "./link.js";
-import { count } from "./numerals.js";
-import { Question } from "./question.js";
-import { tabs } from "./tabs.js";
+import { begin } from "./router.js";
 
-const FIRST = 20; // answers at first; "show more" asks for more
-// Beyond the seven of the paper, where the model answers any comparison.
-const MORE_COMPARISONS = [
-  { name: "x >= y", label: "at least" },
-  { name: "x <= y", label: "at most" },
-];
-const part = (id) => document.getElementById(id);
+/**
+ * The views by the first part of their address. A view has `show({name, parameters})`, which gives its `title` and its
+ * `content`, a list of nodes with a heading of the first level.
+ */
+const VIEWS = {
+  thing: () => import("./thing.js"),
+};
+const area = document.getElementById("view");
+const asking = document.getElementById("asking-view");
+let turn = 0; // how often a view was asked for; one that comes late is not shown over a newer one
 
-const question = new Question();
-const chooseTab = tabs(part("tabs"));
-let info = { comparisons: [], units: [], examples: [], has_map: false, limits: {}, unitsOf: new Map() };
-let builder = null;
-let answered = null; // the question, in the paper's notation, whose answers are on show
-let asking = 0;
-let arriving = null; // the turn of the question that came from a link, or back and forward
-
-// ---------------------------------------------------------------------------------------------------- the question
-
-function showQuestion() {
-  const { source, texts, problems, lacking } = question;
-  for (const name of ["paper", "sparql"]) {
-    if (source !== name || part(name).value !== texts[name]) part(name).value = texts[name];
-    part(name).setAttribute("aria-invalid", String(Boolean(problems[name])));
-    const said = problems[name]?.message ?? "";
-    if (part(`${name}-problem`).textContent !== said) part(`${name}-problem`).textContent = said;
-    part(`tab-${name}`).classList.toggle("faulty", Boolean(problems[name]));
-  }
-  if (source !== "builder" && builder.draft !== question.draft) builder.show(question.draft);
-  const unfinished = source === "builder" && lacking.length > 0;
-  const begun = question.draft.tree.op !== "and" || question.draft.tree.parts.length > 0;
-  if (!question.pending)
-    part("words").textContent = question.inStep ? question.words : unfinished && begun ? "Not finished yet." : "";
-  part("question-problem").replaceChildren(...(problems.builder ? [element("p", {}, problems.builder.message)] : []));
-  part("copy-link").disabled = !question.inStep;
-  part("copied").textContent = "";
-  if (begun && part("drawing").hidden) part("examples").open = false;
-  part("drawing").hidden = !begun;
-  if (begun) part("drawing-area").replaceChildren(drawing(question.draft, unfinished ? "" : question.words));
-  markStale(!question.inStep || question.canonical !== answered);
-  if (question.inStep) remember(question.canonical, question.canonical === answered, arriving === question.turn);
+function failed(problem) {
+  const words = problem instanceof Problem ? problem.message : `This page failed: ${problem.message}`;
+  return {
+    title: "Something went wrong",
+    content: [
+      element("h1", { tabindex: -1 }, "This cannot be shown"),
+      element("p", { class: "problem", role: "alert" }, words),
+      element("p", {}, element("a", { href: "/" }, "Go to the start")),
+    ],
+  };
 }
 
-function tellWhatLacks(lacking) {
-  chooseTab("tab-builder");
-  const lines = [...new Set(lacking.map(({ words }) => words))];
-  part("words").textContent = "";
-  part("question-problem").replaceChildren(element("p", {}, `Not finished yet: ${lines.join("; ")}.`));
-  builder.markLacking(lacking);
-}
+const nowhere = () => ({
+  title: "Not found",
+  content: [element("h1", { tabindex: -1 }, "There is nothing at this address"), element("a", { href: "/" }, "Start")],
+});
 
-/** What is wrong with the question stands beside it already: go there. */
-function showWrong() {
-  part("status").textContent = "";
-  chooseTab(`tab-${question.source}`);
-  if (question.source !== "builder") part(question.source).focus();
-}
-
-// ----------------------------------------------------------------------------------------------------- the answers
-
-async function ask(limit = FIRST) {
-  if (question.lacking.length) return tellWhatLacks(question.lacking);
-  if (question.source !== "builder" && !question.texts[question.source].trim()) {
-    question.problems[question.source] = new api.Problem("wrong", "Write a question first.");
-    return showQuestion();
-  }
-  const turn = ++asking;
-  part("results").setAttribute("aria-busy", "true");
-  part("answers-problem").replaceChildren();
-  part("status").textContent = "Asking …";
+async function viewOf(place) {
+  if (!VIEWS[place?.view]) return nowhere();
   try {
-    await question.settled();
-    if (turn !== asking) return;
-    const problem = question.problems[question.source];
-    if (problem?.kind === "wrong") return showWrong();
-    if (problem) throw problem;
-    const version = question.turn;
-    const only = document.querySelector("#only input:checked").value || null;
-    const most = info.limits?.answers ?? 100;
-    const beyond = Math.min(most, limit + 1); // one more than is shown, to know whether there are more
-    const found = await api.ask(question.asked, beyond, only);
-    if (turn !== asking) return;
-    answered = found.paper;
-    document.title = `${found.words} · kgreckon`;
-    if (version === question.turn) {
-      question.canonical = found.paper; // unless it was edited while the server thought
-      remember(found.paper, true);
-    }
-    const more = await showAnswers(found, info, only, limit);
-    if (turn !== asking) return;
-    part("more").hidden = !more;
-    part("more").onclick = () => showMore(Math.min(most, limit * 5));
-    markStale(!question.inStep || question.canonical !== answered);
+    return await (await VIEWS[place.view]()).show(place);
   } catch (problem) {
-    if (turn !== asking) return;
-    markStale(true);
-    showProblem(
-      problem instanceof api.Problem ? problem : new api.Problem("broken", `This page failed: ${problem.message}`),
-      () => ask(limit),
-    );
-    if (!(problem instanceof api.Problem)) throw problem;
-  } finally {
-    if (turn === asking) part("results").removeAttribute("aria-busy");
+    if (!(problem instanceof Problem)) console.error(problem);
+    return failed(problem);
   }
 }
 
-/** Ask for more answers, and go on at the first new one: the button may be gone. */
-async function showMore(limit) {
-  const before = part("answers").children.length;
-  await ask(limit);
-  part("answers").children[before]?.querySelector("button")?.focus();
-}
-
-/** Take over a question from a link or an example, and ask it where it was asked before. */
-async function arrive(text, asked) {
-  document.querySelector("#only input").checked = true; // another question is asked for all of its answers
-  asking += 1; // whatever is still being answered is not waited for any more
-  if (part("results").getAttribute("aria-busy")) part("status").textContent = "";
-  part("results").removeAttribute("aria-busy");
-  if (!text) {
-    question.clear();
-    builder.show(question.draft);
-    answered = null;
-    part("examples").open = true;
-    return clearAnswers();
+async function show(place, { back }) {
+  const own = ++turn;
+  const scroll = history.state?.scroll ?? 0;
+  if (place?.view === "start" || place?.view === "ask") {
+    area.hidden = true;
+    asking.hidden = false;
+    await (await import("./asking.js")).show();
+  } else {
+    area.setAttribute("aria-busy", "true");
+    const view = await viewOf(place);
+    if (own !== turn) return;
+    area.removeAttribute("aria-busy");
+    document.title = `${view.title} · kgreckon`;
+    area.replaceChildren(...view.content);
+    asking.hidden = true;
+    area.hidden = false;
+    if (!back) area.querySelector("h1")?.focus({ preventScroll: true });
   }
-  part("examples").open = false;
-  const reading = question.read(text);
-  const { turn } = question;
-  arriving = text === questionInAddress() ? turn : null;
-  await reading;
-  if (turn !== question.turn) return; // another one arrived, or this one is being edited
-  if (question.problems.paper) chooseTab("tab-paper");
-  if (asked) await ask();
+  if (own === turn) scrollTo(0, back ? scroll : 0);
 }
 
-// ------------------------------------------------------------------------------------------------------- the start
-
-function showExamples(examples) {
-  if (!examples.length) return;
-  const buttons = examples.map(({ words, query }) =>
-    element(
-      "li",
-      {},
-      element(
-        "button",
-        {
-          type: "button",
-          onclick: () => {
-            chooseTab("tab-builder");
-            arrive(query, true);
-            part("examples").querySelector("summary").focus(); // the button is folded away
-          },
-        },
-        words,
-      ),
-    ),
-  );
-  part("examples").replaceChildren(element("summary", {}, "Example questions"), element("ul", {}, buttons));
-  part("examples").hidden = false;
-  part("examples").open = !questionInAddress();
-}
-
-function showAbout({ model, graph, version }) {
-  const numbers = `${count(graph.entities)} things, ${count(graph.facts)} facts, ${count(graph.values)} numbers`;
-  const answers = model.calibration === "certain" ? "exact answers only" : `answers by ${model.name}`;
-  part("about").textContent = `${numbers} · ${answers} · version ${version}`;
-}
-
-async function copyLink() {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    part("copied").textContent = "Link copied.";
-  } catch {
-    part("copied").textContent = "Copy the address of this page.";
-  }
-}
-
-async function start() {
-  try {
-    info = { ...info, ...(await api.info()) };
-    if (info.model.any_comparison) info.comparisons = [...info.comparisons, ...MORE_COMPARISONS];
-    const { names } = await api.names("attribute", "", 100);
-    info.unitsOf = new Map(names.map(({ name, units }) => [name, units]));
-    showAbout(info);
-    showExamples(info.examples);
-  } catch (problem) {
-    showProblem(problem, () => location.reload());
-  }
-  builder = new Builder(part("builder"), info, (draft) => question.editDraft(draft));
-  question.addEventListener("changed", showQuestion);
-  for (const name of ["paper", "sparql"]) {
-    part(name).addEventListener("input", () => question.editText(name, part(name).value));
-    part(name).addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask();
-    });
-  }
-  part("asking").addEventListener("submit", (event) => {
-    event.preventDefault();
-    ask();
-  });
-  part("only").addEventListener("change", () => ask());
-  part("copy-link").addEventListener("click", copyLink);
-  part("clear").addEventListener("click", () => {
-    remember(null, true);
-    arrive(null, false);
-    chooseTab("tab-builder");
-  });
-  document.querySelector(".skip").addEventListener("click", (event) => {
-    event.preventDefault(); // the address belongs to the question
-    part("answers-heading").focus();
-  });
-  onArrival(arrive);
-  const shared = questionInAddress();
-  if (shared) await arrive(shared, true);
-}
-
-start();
+begin(show);

@@ -1,16 +1,9 @@
-/** What the graph says of one thing, in a dialog, with the numbers that the model predicts for it. */
+/** The view of one thing: what the graph says of it, and the numbers that the model predicts for it. */
 
 import * as api from "./api.js";
 import { element } from "./elements.js";
+import { linkTo } from "./lists.js";
 import { measured, percent, stated, withUnit } from "./numerals.js";
-
-const dialog = document.getElementById("entity");
-const title = document.getElementById("entity-name");
-const content = document.getElementById("entity-content");
-let opened = 0; // how many times a thing was opened; an answer that comes late is not shown over a newer one
-dialog.addEventListener("click", (event) => {
-  if (event.target === dialog) dialog.close();
-});
 
 function table(caption, heads, rows) {
   if (!rows.length) return null;
@@ -63,7 +56,7 @@ function factList(name, facts) {
         "dd",
         {},
         entities.map((other) =>
-          element("button", { type: "button", class: "name", onclick: () => showEntity(other.name) }, other.label),
+          linkTo("thing", other),
         ),
       ),
     ]),
@@ -94,26 +87,8 @@ function described(found) {
   ].filter(Boolean);
 }
 
-/** Show the thing of this name. What is open stays until it is there, and with it the focus; then its name has it. */
-export async function showEntity(name) {
-  const turn = ++opened;
-  if (!dialog.open) {
-    content.replaceChildren();
-    dialog.showModal();
-  }
-  title.textContent = "…";
-  dialog.setAttribute("aria-busy", "true");
-  let shown;
-  try {
-    const found = await api.entity(name);
-    shown = [found.label, described(found)];
-  } catch (problem) {
-    shown = [name, [element("p", { class: "problem", role: "alert" }, problem.message)]];
-  }
-  if (turn !== opened) return;
-  dialog.removeAttribute("aria-busy");
-  title.textContent = shown[0];
-  content.replaceChildren(...shown[1]);
-  dialog.scrollTop = 0;
-  title.focus({ preventScroll: true });
+/** The view: its title and its content. */
+export async function show({ name }) {
+  const found = await api.entity(name);
+  return { title: found.label, content: [element("h1", { tabindex: -1 }, found.label), ...described(found)] };
 }

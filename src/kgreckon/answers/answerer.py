@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from kgreckon.answers.answer_columns import Cell, Column, ColumnWriter, attributes_asked
-from kgreckon.answers.answer_table import Answer, Answers, Estimate
+from kgreckon.answers.answer_table import Answer, Answers
+from kgreckon.answers.expected_numbers import expected_number
 from kgreckon.answers.ordering import in_order
 from kgreckon.answers.reason import Reason, reason_of
 from kgreckon.answers.sparql_answers import SparqlAnswers, unknown_names
@@ -24,7 +25,6 @@ from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import Candidates, Model, Prediction, ScoreMeaning
 from kgreckon.models.run_files import is_run_folder
 from kgreckon.query import (
-    Entity,
     Number,
     NumberSort,
     Pause,
@@ -45,7 +45,7 @@ from kgreckon.query.sparql import check_question
 from kgreckon.query.words.phrases import number_words
 
 COVERAGE = 0.9  # of an estimate's interval
-_LEAST_EXPECTED = 0.01  # numbers that are not observed, below which there is no estimate of them
+_LEAST_LIKELY = 0.01  # of an answer that is counted among those left out
 
 
 class Only(StrEnum):
@@ -210,7 +210,9 @@ class Answerer:
             calibration=self.model.calibration,
             observed=len(proved),
             answers=answers,
-            estimate=self._estimate(ranking) if of_numbers and only is not Only.OBSERVED else None,
+            estimate=expected_number(self.model, ranking.query, ranking.candidates, ranking.proved, COVERAGE)
+            if of_numbers and only is not Only.OBSERVED
+            else None,
             columns=columns,
             total=None if question.aggregate is None else stated_total(self.graph, question, ranking.proved),
             unlikely=unlikely,
@@ -229,7 +231,7 @@ class Answerer:
         if above > 0 and self.model.calibration is ScoreMeaning.PROBABILITY:
             ids, scores = ranking.candidates.ids, ranking.candidates.scores
             low = (scores <= above) & ~np.isin(ids, ranking.proved, assume_unique=True)
-            unlikely = int(np.count_nonzero(low & (scores >= _LEAST_EXPECTED))) if only is not Only.OBSERVED else 0
+            unlikely = int(np.count_nonzero(low & (scores >= _LEAST_LIKELY))) if only is not Only.OBSERVED else 0
             kept = Candidates(ids[~low], scores[~low])
             ranking = replace(ranking, candidates=kept)
         if question.sorting is None:
@@ -277,10 +279,10 @@ class Answerer:
         """
         check_question(text)
         limits = limits or QueryLimits()
-        limits = replace(limits, rows=min((each for each in (limit, limits.rows) if each is not None), default=None))
-        found = self.triples.query(text, limits, pause, progress, patience)
-        nothing = not found.rows and not found.truth
-        return SparqlAnswers(text, found, self.graph, unknown_names(text, self.graph) if nothing else ())
+        limits = replace(limits, rows=min((most for most in (limit, limits.rows) if most is not None), default=None))
+        results = self.triples.query(text, limits, pause, progress, patience)
+        nothing = not results.rows and not results.truth
+        return SparqlAnswers(text, results, self.graph, unknown_names(text, self.graph) if nothing else ())
 
     # ------------------------------------------------------------------------------------------------------ reasons
 
@@ -302,8 +304,8 @@ class Answerer:
             if not isinstance(answer, str):
                 raise UserError(f"the answers are entities: give a name, not {answer!r}")
             return names.entity_id(answer)
-        own_unit = unit or (next(iter(sort.units)) if len(sort.units) == 1 else None)
-        number = names.read_number(str(answer), own_unit)
+        only_unit = unit or (next(iter(sort.units)) if len(sort.units) == 1 else None)
+        number = names.read_number(str(answer), only_unit)
         row = self.graph.values.row_of(number.value, number.unit)
         if row is None:
             raise UserError(f"the graph has no value {answer} {number.unit}")
@@ -346,41 +348,6 @@ class Answerer:
         number = Number(*self.graph.values.number_at(place))
         label, text = number_words(number, names), names.write_number(number)
         return Answer(label, label, score, observed, number.value, number.unit, text, reason, cells)
-
-    def _estimate(self, ranking: Ranking) -> Estimate | None:
-        """The middle of the mass that is left to the values that are not observed, within the likeliest unit."""
-        asked, proved = ranking.query, ranking.proved
-        if self.model.calibration is ScoreMeaning.CERTAIN:
-            return None
-        if isinstance(asked, ValueOf) and isinstance(asked.of, Entity):
-            if len(proved):  # an entity has one value
-                return None
-            predicted = self.model.predict(asked.of.entity, asked.attribute, COVERAGE)
-            if predicted is not None:
-                return Estimate(
-                    predicted.estimate, predicted.low, predicted.high, predicted.unit, predicted.has_it, COVERAGE
-                )
-        values = self.graph.values
-        mass = ranking.candidates.dense(len(values)).astype(np.float64)
-        mass[proved] = 0
-        if isinstance(asked, ValueOf):  # other attributes may have the same unit
-            stated = self.graph.attribute_facts.targets[self.graph.attribute_facts.labels == asked.attribute]
-            mass[: stated.min(initial=len(mass))] = 0
-            mass[stated.max(initial=-1) + 1 :] = 0
-        starts = values.unit_starts
-        by_unit = np.add.reduceat(mass, starts[:-1]) if len(starts) > 1 else np.zeros(0)
-        if not len(by_unit) or by_unit.max() < _LEAST_EXPECTED:
-            return None
-        unit = int(by_unit.argmax())
-        rows = slice(int(starts[unit]), int(starts[unit + 1]))
-        below = np.cumsum(mass[rows]) / by_unit[unit]
-        low, middle, high = (
-            float(values.numbers[rows][min(int(np.searchsorted(below, share)), len(below) - 1)])
-            for share in ((1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2)
-        )
-        # Shares of a softmax add up to 1, whether there is a value or not.
-        expected = float(by_unit[unit]) if self.model.calibration is ScoreMeaning.PROBABILITY else 1.0
-        return Estimate(middle, low, high, values.units[unit], expected, COVERAGE)
 
 
 def _with_proved(candidates: Candidates, proved: np.ndarray) -> Candidates:

@@ -76,7 +76,7 @@ class BuildSettings:
         for name, shape in types.items():
             on_disk.check_type_name(name)
             if not any(operator is Operator.PROJECT for operator in shape.columns):
-                shape.denotes_numbers  # noqa: B018  # raises where a type that is written out cannot be meant
+                shape.check()
         counts = scaled_counts(len(graph.facts) + len(graph.attribute_facts), list(types), queries)
         if dataset is not None:
             chosen = paper_dataset(dataset)

@@ -276,7 +276,7 @@ def answer(
     pause: Pause | None = None,
 ) -> Ragged:
     """The exact answers to each query of `batch`: entities, or rows of the value table, in rising order."""
-    batch.shape.denotes_numbers  # noqa: B018  # raises where the shape cannot be meant
+    batch.shape.check()
     check_ids(graph, batch)
     return _answers(graph, batch, mode, workers, chunk, pause)
 

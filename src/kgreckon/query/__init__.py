@@ -19,14 +19,13 @@ from kgreckon.query.algebra import (
     ValueOf,
     sort_of,
 )
+from kgreckon.query.batches import Batch, IdArray
 from kgreckon.query.builder import Builder, at_least, at_most, equal_to, greater_than, less_than
 from kgreckon.query.contradictions import is_contradiction
 from kgreckon.query.interpreter import Pause, Semantics, Stacking, interpret
 from kgreckon.query.shapes import (
     GENERAL_TYPES,
     NAMED_TYPES,
-    Batch,
-    IdArray,
     Operator,
     Shape,
     general_type,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Protocol, TypeVar, assert_never
 
-from kgreckon.query.shapes import Batch, IdArray, Ids, Operator, Shape
+from kgreckon.query.batches import Batch, IdArray, Ids
+from kgreckon.query.shapes import Operator, Shape
 
 Set = TypeVar("Set")
 IdsTaken = TypeVar("IdsTaken", bound=IdArray, contravariant=True)

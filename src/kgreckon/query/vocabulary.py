@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kgreckon.query.algebra import Number, Units
-from kgreckon.query.shapes import ValueRows
+from kgreckon.query.batches import ValueRows
 
 
 class Vocabulary(Units, Protocol):

@@ -127,6 +127,7 @@ class TestColumns:
             (["00501", "02134", "00501", "90210"], "relation"),  # codes
             (["3rd", "1st", "1st", "3rd"], "relation"),
             (["one", "two", "three", "four"], "left out"),
+            ([";a;b;", ";a;", ";a;b;", ";a;c;"], "relation"),
             (["", "", "", ""], "left out"),
             (["NA", "DE", "NA", "DE"], "relation"),
         ],
@@ -143,6 +144,8 @@ class TestColumns:
             ("id", ["1", "2", "3", "4", "5", "6"], "left out"),
             ("store_id", ["1", "2", "1", "2", "1", "2"], "relation"),
             ("population", ["10", "20", "30", "40", "50", "60"], "number"),
+            ("created_at", [str(1_517_966_773_840 + place) for place in range(6)], "date"),
+            ("amount", [str(1_517_966_773_840 + place) for place in range(6)], "number"),
             ("country", ["Norway"] * 6, "left out"),  # the same in every row
             ("survived", ["0", "1"] * 3, "number"),  # of few rows it may be a count
         ],
@@ -189,6 +192,11 @@ class TestColumns:
         facts = facts_of(read(file("films.csv", f"title,genre,stars\n{rows}"))[0])
         assert ("Drama", "genre", "Drama (genre)") in facts and ("Alien", "genre", "Horror") in facts
 
+    def test_columns_that_share_some_of_their_cells_lead_to_different_things(self, file):
+        rows = "".join(f"thing {n},{'v' if n % 30 < 4 else 'w'}{n % 30},v{n % 5},{n}.5\n" for n in range(90))
+        columns = guessed(file("things.csv", f"name,city,county,size\n{rows}"))["things"]
+        assert columns["county"].mapping.things == "county"
+
     def test_columns_with_largely_the_same_cells_lead_to_the_same_things(self, file):
         ends = ("OSL,LHR", "LHR,OSL", "CDG,OSL", "OSL,CDG", "LHR,CDG", "CDG,LHR")
         rows = "".join(f"flight {number},{both},{number}.5\n" for number, both in enumerate(ends))
@@ -209,6 +217,7 @@ class TestKeys:
             ("code,name,size\nx1,A,1\nx2,B,2\n", ("name",)),
             ("id,size\n1,5.5\n2,6.5\n", ("id",)),
             ("symbol,size\nH,1\nHe,2\n", ("symbol",)),
+            ("zip_code,city\n" + "".join(f"0050{n},{'ab'[n % 2]}\n" for n in range(9)), ("zip_code",)),
             ("title,year,size\n" + "".join(f"film {n % 9},{1990 + n},{n}.5\n" for n in range(10)), ("title", "year")),
             ("title,size\n" + "".join(f"film {n % 19},{n}.5\n" for n in range(20)), ("title", "row number")),
         ],
@@ -236,9 +245,15 @@ class TestKeys:
         path = file("t.csv", "color,size\nred,1\nblue,2\nred,3\nblue,4\n")
         message = problem_of(path)
         assert message.startswith(f"{path}: no column of the table 't' names its rows (the nearest is 'color'")
-        assert "--key COLUMN" in message and "'row number'" in message
+        assert "--key COLUMN" in message and "'row number'" in message and "--key 'color+size'" in message
         assert read(path, key="row number")[0].entities.names.to_pylist()[0] == "t 1"
         assert read(path, key="color+size")[0].entities.names.to_pylist()[0] == "red (1)"
+
+    def test_what_several_rows_are_of_is_a_thing_too(self, file):
+        rows = "".join(f"{country},{year},{year - 1990}.5\n" for country in ("Norway", "Chad") for year in (1990, 1995))
+        path = file("t.csv", f"country,year,births\n{rows}")
+        assert "--key 'country+year'" in problem_of(path)
+        assert ("Chad (1995)", "country", "Chad") in facts_of(read(path, key="country+year")[0])
 
     def test_with_one_key_given_rows_of_one_name_are_one_thing(self, file):
         graph, _ = read(file("t.csv", "color,size\nred,1\nblue,2\nred,3\nblue,4\n"), key="color")
@@ -379,6 +394,22 @@ class TestFormats:
     def test_records_within_records_are_columns(self, file):
         path = file("t.json", json.dumps([{"name": "a", "medals": {"gold": 1}}, {"name": "b", "medals": {"gold": 2}}]))
         assert values_of(read(path)[0]) == {("a", "medals.gold", 1, "number"), ("b", "medals.gold", 2, "number")}
+
+    def test_features_of_geojson_are_things_in_places(self, file):
+        features = [
+            {
+                "type": "Feature",
+                "id": f"q{place}",
+                "properties": {"title": f"quake {place}", "time": 1_517_966_773_840, "box": [0.5, 1.5]},
+                "geometry": {"type": "Point", "coordinates": [place + 0.5, 60.0 + place]},
+            }
+            for place in range(4)
+        ]
+        path = file("quakes.geojson", json.dumps({"type": "FeatureCollection", "features": features}))
+        found = {(name, attribute): (number, unit) for name, attribute, number, unit in values_of(read(path)[0])}
+        assert found["quake 2", "longitude"] == (2.5, "degrees") and found["quake 2", "latitude"] == (62, "degrees")
+        assert found["quake 2", "time"] == (pytest.approx(2018 + 37.0599 / 365, abs=1e-6), "date")
+        assert kinds(path)["box"] == "left out"  # numbers name no things
 
     def test_json_ld_is_rdf_still(self, file):
         path = file("t.json", '{"@id": "http://x/a", "http://x/r": {"@id": "http://x/b"}}')

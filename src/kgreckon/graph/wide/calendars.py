@@ -50,6 +50,8 @@ _SPOKEN = re.compile(
     r"(?:(\d+(?:\.\d+)?)\s?m(?:in(?:ute)?s?)?)?,?\s?(?:(\d+(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?)?",
     re.ASCII | re.IGNORECASE,
 )
+# What times are counted in since the beginning of 1970, and the counts that are likely times: of 1987 to 2100.
+SINCE_1970 = {"seconds": (5.4e8, 4.1e9), "milliseconds": (5.4e11, 4.1e12)}
 _SECONDS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0, "years": 365.25 * 86400.0}
 _ISO_SECONDS = (365.25 * 86400.0, 365.25 / 12 * 86400.0, 7 * 86400.0, 86400.0, 3600.0, 60.0, 1.0)
 
@@ -159,6 +161,16 @@ def years_of(times: pa.Array) -> np.ndarray:
     inside = (stamps - days).astype(np.int64) / per_second if unit != "D" else np.zeros(len(stamps))
     passed = (days - starts).astype(np.int64) + inside / 86400
     return years.astype(np.int64) + 1970 + passed / (ends - starts).astype(np.int64)
+
+
+def years_since_1970(counts: np.ndarray, unit: str) -> np.ndarray:  # (n,) float64 -> (n,) float64
+    """The fractional years of times that are counted from the beginning of 1970, NaN where there is no count."""
+    years = np.full(len(counts), np.nan)
+    known = np.abs(counts) < SINCE_1970[unit][1]
+    per_second = 1 if unit == "seconds" else 1000
+    stamps = (counts[known] * (1000 // per_second)).astype(np.int64).astype("datetime64[ms]")
+    years[known] = years_of(pa.array(stamps)) if len(stamps) else 0.0
+    return years
 
 
 @lru_cache(maxsize=100_000)

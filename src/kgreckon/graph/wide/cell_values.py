@@ -21,6 +21,7 @@ from kgreckon.graph.wide.calendars import (
     read_duration,
     seconds_of,
     years_of,
+    years_since_1970,
 )
 from kgreckon.graph.wide.mapping import Becomes, ColumnMapping
 from kgreckon.graph.wide.units import converted, same_dimension, unit_named
@@ -111,6 +112,10 @@ def _dates(table: WideTable, header: str, mapping: ColumnMapping, report: Import
         years[valid] = years_of(pc.drop_null(column))
         return years
 
+    if mapping.unit:
+        counts = _each(table, header, cells(column, numeric=True), _read_with(_whole, "is not a whole number"), report)
+        return years_since_1970(counts, mapping.unit)
+
     def read(text: str) -> float | None:
         return float(text) if text.lstrip("-").isdecimal() and len(text) <= 6 else read_day(text, mapping.order)
 
@@ -124,6 +129,10 @@ def _dates(table: WideTable, header: str, mapping: ColumnMapping, report: Import
         pass  # some day that there was not: read one by one, which names it
     rest = _each(table, header, texts, _read_with(read, "is not a date"), report)
     return np.where(np.isnan(years), rest, years)
+
+
+def _whole(text: str) -> float | None:
+    return float(text) if text.lstrip("-").isdecimal() and len(text) <= 18 else None
 
 
 def _durations(table: WideTable, header: str, report: ImportReport) -> np.ndarray:

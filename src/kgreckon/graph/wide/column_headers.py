@@ -40,6 +40,9 @@ _PLAIN_ID = re.compile(
     r"(?:^|[\W_])(?:id|uid|uuid|guid|index|idx|rowid|row|rownames?|pk|unnamed.*)$|^column \d+$", re.IGNORECASE
 )
 _YEAR = re.compile(r"(?:^|[\W_])(?:years?|yr|jahr|année|año)(?:$|[\W_])|[a-z]Year$|^year", re.IGNORECASE)
+_TIME = re.compile(
+    r"(?:^|[\W_])(?:time|date|datetime|timestamp|ts|epoch|created|updated|modified|at|on)(?:$|[\W_](?:ms|s|utc)$)"
+    r"|[a-z](?:Time|Date|At|Stamp|stamp)$", re.IGNORECASE)  # fmt: skip
 _UNIT = re.compile(r"^(?:(?P<of>.+?)[\s_.-]+)?units?(?:[\s_]of[\s_]measure(?:ment)?)?$|^uom$", re.IGNORECASE)
 _ANGLES = frozenset(("latitude", "longitude", "lat", "lon", "lng", "long"))
 _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("head", "tail"), ("start", "end"), ("u", "v"))
@@ -123,6 +126,11 @@ def is_name(header: str) -> bool:
 def is_year(header: str) -> bool:
     """Whether a header is one of years."""
     return _YEAR.search(header) is not None
+
+
+def is_time(header: str) -> bool:
+    """Whether a header is one of points in time: `time`, `created_at`, `updatedAt`."""
+    return _TIME.search(header) is not None
 
 
 def unit_column_of(header: str, others: list[str]) -> str | None:

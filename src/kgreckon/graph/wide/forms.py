@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgreckon.graph.wide.calendars import (
+    SINCE_1970,
     BadDateError,
     clock_of,
     date_order,
@@ -22,7 +23,7 @@ from kgreckon.graph.wide.calendars import (
     read_duration,
     seconds_of,
 )
-from kgreckon.graph.wide.column_headers import is_year, read_header
+from kgreckon.graph.wide.column_headers import is_time, is_year, read_header
 from kgreckon.graph.wide.mapping import Becomes, ColumnMapping
 from kgreckon.graph.wide.units import unit_named
 from kgreckon.graph.wide.wide_table import Distinct, cells, distinct
@@ -96,6 +97,11 @@ class Profile:
         return bool(self.sample) and all(re.fullmatch(r"[-+]?\d{1,18}", text, re.ASCII) for text, _ in self.sample)
 
     @property
+    def is_since_1970(self) -> bool:
+        """Whether it holds times that are counted from the beginning of 1970."""
+        return self.form is not None and self.form.mapping.kind is Becomes.DATE and bool(self.form.mapping.unit)
+
+    @property
     def mean_length(self) -> float:
         """The mean number of characters of a cell."""
         return sum(len(text) for text, _ in self.sample) / max(1, len(self.sample))
@@ -104,7 +110,7 @@ class Profile:
     def form(self) -> CellForm | None:
         """What all or most cells are read as; None where they are other text."""
         if pa.types.is_list(self.column.type):
-            return CellForm(ColumnMapping(kind=Becomes.RELATION), "lists")
+            return self._typed_lists()
         if pa.types.is_boolean(self.column.type):
             return CellForm(ColumnMapping(kind=Becomes.BOOLEAN))
         if pa.types.is_temporal(self.column.type):
@@ -112,6 +118,14 @@ class Profile:
                 return CellForm(ColumnMapping(kind=Becomes.DURATION, unit=duration_unit(seconds_of(self.column))))
             return CellForm(ColumnMapping(kind=Becomes.DATE))
         return self._truths() or self._numbers() or self._dates() or self._times() or self._lists()
+
+    def _typed_lists(self) -> CellForm:
+        """Lists as JSON and Parquet hold them: of things, or of numbers, which are no things."""
+        items = cells(pc.list_flatten(self.column).slice(0, _LOOKED_AT)).drop_null().to_pylist()
+        measured = [item for item in items if read_quantity(item) is not None]
+        if len(measured) >= MOST * len(items) and any("." in item for item in measured):
+            return CellForm(ColumnMapping(kind=Becomes.LEFT_OUT), "lists of numbers")
+        return CellForm(ColumnMapping(kind=Becomes.RELATION), "lists")
 
     def _truths(self) -> CellForm | None:
         values = {text.lower() for text in self.distinct.texts[:3]}
@@ -123,6 +137,8 @@ class Profile:
 
     def _numbers(self) -> CellForm | None:
         header = read_header(self.header)
+        if since := self._since_1970():
+            return CellForm(ColumnMapping(kind=Becomes.DATE, unit=since), f"{since} since 1970")
         if pa.types.is_integer(self.column.type) or pa.types.is_floating(self.column.type):
             if self.is_whole and is_year(self.header) and self._share(_is_year) >= MOST:
                 return CellForm(ColumnMapping(kind=Becomes.DATE), "years, by its header")
@@ -154,6 +170,14 @@ class Profile:
         why.append(but)
         mapping = ColumnMapping(kind=Becomes.NUMBER, unit=unit, factor=header.scale, decimal=mark.mark)  # type: ignore[arg-type]
         return CellForm(mapping, "; ".join(filter(None, (*why, mark.why))))
+
+    def _since_1970(self) -> str:
+        """The unit of whole numbers that count from the beginning of 1970, as computers keep times; else nothing."""
+        if not self.sample or not is_time(self.header) or not self.is_whole:
+            return ""
+        numbers, counts = np.array([(float(text), count) for text, count in self.sample]).T
+        return next((unit for unit, (low, high) in SINCE_1970.items()
+                     if counts[(low <= numbers) & (numbers < high)].sum() >= MOST * counts.sum()), "")  # fmt: skip
 
     @staticmethod
     def _with_words(found: Sequence[tuple[Quantity | None, int]]) -> float:
@@ -198,6 +222,7 @@ class Profile:
         """Whether cells name several things each: they are short, repeat, and stand in any place of a list."""
         if sum(separator in text for text, _ in self.sample) < max(2, 0.03 * len(self.sample)):
             return False
+        surrounded = self._share(lambda text: len(text) > 2 and text[0] == text[-1] == separator) >= MOST  # ,a,b,
         found = self.distinct
         texts = zip(found.texts[:_LISTS_LOOKED_AT], found.counts.tolist(), strict=False)
         items, first, later = Counter[str](), set[str](), set[str]()
@@ -208,10 +233,14 @@ class Profile:
             later.update(parts[1:])
         if separator.strip() == "/" and sum(part.isdecimal() for part in items) > len(items) / 2:
             return False  # 3/2 is a fraction
-        if not later or sum(map(len, items)) / len(items) > _ITEM or max(len(part.split()) for part in items) > 8:
+        if (
+            not (later or surrounded)
+            or sum(map(len, items)) / len(items) > _ITEM
+            or max(len(part.split()) for part in items) > 8
+        ):
             return False
         repeated = sum(count for count in items.values() if count > 1) / items.total()
-        return repeated >= REPEATED and len(first & later) >= 0.5 * len(later)
+        return repeated >= REPEATED and (surrounded or len(first & later) >= 0.5 * len(later))
 
     def _share(self, fits: Callable[[str], bool]) -> float:
         return sum(count for text, count in self.sample if fits(text)) / max(1, sum(count for _, count in self.sample))

@@ -36,6 +36,7 @@ from kgreckon.graph.wide.wide_table import WideTable
 
 _LONG = 60  # characters on average, beyond which a text is free text
 _MANY_ROWS = 5
+_FEW_NAMES = 0.5  # of the rows: fewer different cells do not name them alone
 _LINKED = "linked_to"
 
 Profiles = dict[str, dict[str, Profile]]
@@ -125,7 +126,7 @@ class _Table:
         for header, profile in self.profiles.items():
             if header in self.given.columns:
                 column = self._as_given(header, profile)
-            elif header in self.key.columns and (header == self.key.columns[0]):
+            elif header == self.key.columns[0] and not self._is_a_part(profile):
                 continue
             else:
                 column = self._column(header, profile)
@@ -154,6 +155,11 @@ class _Table:
             tuple(columns),
             self.table.remarks,
         )
+
+    def _is_a_part(self, profile: Profile) -> bool:
+        """Whether the first column of the key names what several rows are of: the country of country and year."""
+        found = profile.distinct
+        return len(self.key.columns) > 1 and profile.form is None and len(found.texts) <= _FEW_NAMES * found.total
 
     def _as_given(self, header: str, profile: Profile) -> ColumnGuess:
         """What a mapping says of a column, with what is guessed where it says nothing."""

@@ -16,6 +16,7 @@ _COMPLETE = 0.95  # of the rows that a key has a cell for
 _NEARLY = 0.9  # of the rows' names that are different where some are told apart by a second column
 _APART = 0.98
 _OFTEN = 0.3  # the same where a header is one of names
+_TRIED = 5  # columns, as the first of two that name rows together
 _LONG = 60  # characters on average: text, not a name
 
 
@@ -67,11 +68,27 @@ def no_key(table: WideTable, profiles: dict[str, Profile]) -> UserError:
         nearest = (
             f" (the nearest is {best.header!r}: {len(best.distinct.texts):,} different in {table.num_rows:,} rows)"
         )
+    pair = _pair(table, profiles)
+    together = f" {pair[0]!r} and {pair[1]!r} together do: --key '{pair[0]}+{pair[1]}'." if pair else ""
+    columns = "" if pair else " --key 'COLUMN+COLUMN' where the second tells rows of one name apart,"
     return UserError(
-        f"{table.source}: no column of the table {table.name!r} names its rows{nearest}. Say which do: "
-        f"--key COLUMN, --key 'COLUMN+COLUMN' where the second tells rows of one name apart, or --key 'row number'"
+        f"{table.source}: no column of the table {table.name!r} names its rows{nearest}.{together} Say which do: "
+        f"--key COLUMN,{columns} or --key 'row number'"
         f"{'; or, if each row is a fact, --triples FILE' if len(table.columns) == 3 else ''}"
     )
+
+
+def _pair(table: WideTable, profiles: dict[str, Profile]) -> tuple[str, str] | None:
+    """Two columns that together differ in each row, such as country and year; the first is one of names."""
+    whole = [one for one in profiles.values() if one.distinct.total == table.num_rows and one.mean_length <= _LONG]
+    firsts = [one for one in whole if one.form is None]
+    seconds = [one for one in whole if one.form is None or one.form.mapping.kind is Becomes.DATE or one.is_whole]
+    for first in sorted(firsts, key=lambda one: names_rank(one.header, table.name))[:_TRIED]:
+        for second in sorted(seconds, key=lambda one: one.form is None or one.form.mapping.kind is not Becomes.DATE):
+            pairs = first.distinct.codes.astype(np.int64) * len(second.distinct.texts) + second.distinct.codes
+            if second is not first and len(np.unique(pairs)) == table.num_rows:
+                return first.header, second.header
+    return None
 
 
 def _may_name(profile: Profile, table: WideTable) -> bool:
@@ -85,6 +102,7 @@ def _may_name(profile: Profile, table: WideTable) -> bool:
 def _is_an_id(profile: Profile, table: WideTable) -> bool:
     return (
         is_plain_id(profile.header)
+        or profile.form is None  # 00501: a code
         or table.primary_key == (profile.header,)
         or names_rank(profile.header, table.name) <= 1
     )
@@ -105,7 +123,8 @@ def _told_apart(profile: Profile, table: WideTable, profiles: dict[str, Profile]
     best, most = "", float(different)
     for other in profiles.values():
         if other is profile or (
-            other.form is not None and other.form.mapping.kind not in (Becomes.DATE, Becomes.NUMBER)
+            other.form is not None
+            and (other.form.mapping.kind not in (Becomes.DATE, Becomes.NUMBER) or other.is_since_1970)
         ):
             continue
         if other.distinct.total < _COMPLETE * table.num_rows or other.mean_length > _LONG:

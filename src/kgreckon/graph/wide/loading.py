@@ -101,7 +101,7 @@ def is_json_of_records(path: Path) -> bool:
 def _json(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
     content = content_of(path)
     text = content.decode(encoding_of(content))
-    if ending_of(path) == ".json":
+    if ending_of(path) in (".json", ".geojson"):
         try:
             data = json.loads(text)
         except json.JSONDecodeError as error:
@@ -151,10 +151,23 @@ def _list_in(data: Any, path: Path) -> list[Any]:
 def _records(records: list[dict[str, Any]], path: Path, first_line: int | None = None) -> WideTable:
     if not records:
         raise UserError(f"{path} is empty")
-    flat = [_flat(record) for record in records]
+    flat = [_flat(_of_feature(record)) for record in records]
     names = list(dict.fromkeys(name for record in flat for name in record))
     columns = {name: from_values(record.get(name) for record in flat) for name in names}
     return WideTable(table_name(path), str(path), columns, first_line=first_line, row_word="record")
+
+
+def _of_feature(record: dict[str, Any]) -> dict[str, Any]:
+    """The properties of a GeoJSON feature beside its id and its point; other shapes are left out."""
+    properties = record.get("properties")
+    if record.get("type") != "Feature" or not isinstance(properties, dict):
+        return record
+    geometry = record.get("geometry")
+    place: dict[str, Any] = {}
+    if isinstance(geometry, dict) and geometry.get("type") == "Point" and isinstance(geometry.get("coordinates"), list):
+        place = dict(zip(("longitude", "latitude", "third coordinate"), geometry["coordinates"], strict=False))
+    own = {"id": record["id"]} if "id" in record else {}
+    return {**own, **place, **properties}
 
 
 def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -296,7 +309,7 @@ READERS: dict[str, Callable[[Path, dict[str, TableMapping]], list[WideTable]]] =
     ".pq": _parquet,
     **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), _arrow),
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), _excel),
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), _json),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json", ".geojson"), _json),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db"), _sqlite),
     **dict.fromkeys((".duckdb", ".ddb"), _duckdb),
     **dict.fromkeys(NETWORK_ENDINGS, _network),

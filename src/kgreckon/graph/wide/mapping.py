@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from kgreckon.errors import UserError, first_problem, unknown_name
+from kgreckon.graph.wide.calendars import SINCE_1970
 from kgreckon.graph.wide.column_headers import name_of
 from kgreckon.graph.wide.wide_table import WideTable
 
@@ -23,7 +24,7 @@ _HEADER = """\
 #
 # key      the column whose values name the rows; further columns tell rows of one name apart; "row number" numbers them
 # type     states of each row that it is_a thing of this type
-# columns  what each becomes: number (unit, to, factor, decimal), date (order), time (clock), duration, boolean,
+# columns  what each becomes: number (unit, to, factor, decimal), date (order, unit), time (clock), duration, boolean,
 #          relation (separator, things, references), label, "unit of another column" (of), or "left out"
 """
 
@@ -56,7 +57,7 @@ class ColumnMapping(_Strict):
 
     kind: Becomes
     name: str = ""  # of the attribute or relation; the column's own where it is empty
-    unit: str = ""  # of numbers that have none of their own
+    unit: str = ""  # of numbers that have none of their own; of dates that are counted since 1970
     to: str = ""  # the unit that the graph measures in; `unit` where it is empty
     factor: float = 1.0  # what the numbers are multiplied by, such as 1e6 where a header says millions
     decimal: Literal[".", ","] = "."
@@ -187,6 +188,9 @@ def check_columns(mapping: Mapping, tables: Sequence[WideTable], source: str) ->
             if said.of and said.of not in known:
                 raise UserError(f"{place}: {unknown_name('column', said.of, known)}")
             _check_reference(said.references, by_name, place)
+            if said.kind is Becomes.DATE and said.unit and said.unit not in SINCE_1970:
+                counted = " or ".join(map(repr, SINCE_1970))
+                raise UserError(f"{place}: dates are counted in {counted} since 1970, not in {said.unit!r}")
             if bool(said.of) != (said.kind is Becomes.UNIT):
                 raise UserError(f'{place}: `of` names the column that a "{Becomes.UNIT}" belongs to')
         _check_reference(own.references, by_name, f"{source}: table {name!r}")

@@ -100,7 +100,9 @@ def one_class(columns: Sequence[tuple[str, Profile]]) -> dict[str, str]:
             if earlier == name or renamed.get(earlier, earlier) == name:
                 continue
             shared = len(own.intersection(other.distinct.texts))
-            if shared >= _FEW and shared >= 0.5 * min(len(own), len(other.distinct.texts)):
+            fewer, more = sorted((len(own), len(other.distinct.texts)))
+            # Nearly all of the fewer, or a part of both: many counties are called as some city is, and are none.
+            if shared >= _FEW and (shared >= _MOST * fewer or (shared >= 0.5 * fewer and shared >= 0.2 * more)):
                 renamed[name] = renamed.get(earlier, earlier)
                 break
     return renamed

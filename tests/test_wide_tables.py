@@ -250,7 +250,9 @@ class TestKeys:
         assert read(path, key="color+size")[0].entities.names.to_pylist()[0] == "red (1)"
 
     def test_what_several_rows_are_of_is_a_thing_too(self, file):
-        rows = "".join(f"{country},{year},{year - 1990}.5\n" for country in ("Norway", "Chad") for year in (1990, 1995))
+        rows = "".join(
+            f"{country},{year},{year - 1990}.5\n" for country in ("Norway", "Chad") for year in (1990, 1995, 2000)
+        )
         path = file("t.csv", f"country,year,births\n{rows}")
         assert "--key 'country+year'" in problem_of(path)
         assert ("Chad (1995)", "country", "Chad") in facts_of(read(path, key="country+year")[0])

@@ -129,11 +129,9 @@ class Statements:
 
     def _names(self, texts: pa.Array, things: str) -> pa.Array:
         """The names of the things of one class; a bare number is called by its class too: `cylinders 4`."""
-        found = distinct(texts)
-        whole = bool(found.texts) and all(text.lstrip("-").isdecimal() for text in found.texts)
-        called = [f"{things.replace('_', ' ')} {text}" for text in found.texts] if whole else found.texts
-        names = pa.array([*self._things.named(called, things), None], pa.string())
-        return names.take(pa.array(np.where(found.codes < 0, len(called), found.codes)))
+        found = distinct(_called(texts, things))
+        names = pa.array([*self._things.named(found.texts, things), None], pa.string())
+        return names.take(pa.array(np.where(found.codes < 0, len(found.texts), found.codes)))
 
     def _referenced(self, texts: pa.Array, reference: str) -> pa.Array:
         """The names of the rows that cells name by some column of their table."""
@@ -151,7 +149,7 @@ class Statements:
         first = cells(table.columns[mapping.key[0]])
         if column := mapping.columns.get(mapping.key[0]):
             first = self._referenced(first, column.references) if column.references else first
-        names = self._names(first, things)
+        names = _called(first, things)
         for header in mapping.key[1:]:
             again = _repeated(names)
             if not again.any():
@@ -163,7 +161,15 @@ class Statements:
             )
             both = pc.binary_join_element_wise(names, apart, "", null_handling="replace", null_replacement="")
             names = pc.if_else(pa.array(again), both, names)
-        return names
+        return self._names(names, things)
+
+
+def _called(texts: pa.Array, things: str) -> pa.Array:
+    """What things are called: bare numbers by their class too."""
+    found = distinct(texts)
+    if not found.texts or not all(text.lstrip("-").isdecimal() for text in found.texts):
+        return texts
+    return pc.binary_join_element_wise(things.replace("_", " "), texts, " ")
 
 
 def _items(column: pa.Array, separator: str) -> tuple[np.ndarray, pa.Array]:

@@ -33,7 +33,7 @@ from kgreckon.server.catalogue import Catalogue, NameIndex
 from kgreckon.server.distributions import Interval, distributions, interval
 from kgreckon.server.gate import TimeLimitError, deadline
 from kgreckon.server.page import ROUTES
-from kgreckon.server.schemas import AskRequest, EntityRequest, ModelInfo
+from kgreckon.server.schemas import AskRequest, ModelInfo
 from kgreckon.server.serving import open_service
 from served import IN_JAPAN, NORTH, POPULATIONS, client_of, no_pause
 from small_world import small_world
@@ -77,8 +77,10 @@ class TestDescription:
             check("/api", each.get("/api"))
             check("/health", each.get("/health"))
             check("/api/info", each.get("/api/info"))
-            check("/api/entity", each.get("/api/entity", params={"name": name}))
-            check("/api/entity", each.get("/api/entity", params={"name": "?"}))
+            for path in ("/api/entity", "/api/missing"):
+                check(path, each.get(path, params={"name": name}))
+                check(path, each.get(path, params={"name": "?"}))
+            check("/api/quality", each.get("/api/quality"))
             check("/api/places", each.get("/api/places"))
             for kind in ("entity", "relation", "attribute"):
                 check("/api/names", each.get("/api/names", params={"kind": kind, "limit": 5}))
@@ -205,24 +207,6 @@ class TestNames:
         assert {each["name"] for each in found["attributes"]} == {"population", "speakers"}
         assert len(found["comparisons"]) == 7
 
-    def test_an_entity_with_facts_values_and_predictions(self, client, reckoner):
-        japan = client.get("/api/entity", params={"name": "japan"}).json()
-        assert japan["name"] == "Japan" and 0 < len(japan["facts"]) <= 100
-        assert {"relation": "on_continent", "inverse": False} in [
-            {key: fact[key] for key in ("relation", "inverse")} for fact in japan["facts"]
-        ]
-        assert {value["attribute"] for value in japan["values"]} >= {"population", "area"}
-        assert japan["predicted"] == []  # an exact answerer predicts nothing
-        graph = reckoner.graph
-        predicted = [
-            reckoner.entity(EntityRequest.model_construct(name=graph.vocabulary.entity_name(place)), no_pause)
-            for place in range(len(graph.entities))
-        ]
-        assert any(each.predicted for each in predicted)
-        for each in predicted:
-            stated = {value.attribute for value in each.values}
-            assert not stated & {guess.attribute for guess in each.predicted}
-
 
 class TestDistributions:
     @settings(max_examples=150)
@@ -327,7 +311,8 @@ class TestServing:
         reckoner.warm_up()
         reckoner.predict_values(no_pause)
         attributes = range(len(reckoner.graph.attributes))
-        assert set(reckoner.answerer.model.facts._missing) == set(attributes)
+        kept = reckoner.answerer.model.facts.values._missing
+        assert all(kept.find(attribute) is not None for attribute in attributes)
         with pytest.raises(TimeLimitError):
             reckoner.predict_values(deadline(-1))
 

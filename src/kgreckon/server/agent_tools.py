@@ -14,7 +14,7 @@ from kgreckon.query import Number, NumberSort, Pause, Query, sort_of
 from kgreckon.query.notations import answers_wanted
 from kgreckon.query.sparql import gives_triples, own_limit
 from kgreckon.query.words.phrases import number_words
-from kgreckon.server import schemas
+from kgreckon.server import schemas, thing_schemas
 from kgreckon.server.agent_schemas import (
     Bounded,
     Description,
@@ -82,8 +82,9 @@ class AgentTools:
         pause: Pause,
     ) -> Description:
         """Show the facts and numbers of one entity, and the numbers that are likely where none is stated."""
-        details = self.service.entity(schemas.EntityRequest.model_construct(name=name), pause)
-        facts = [self._fact(details, each) for each in details.facts]
+        things = self.service.things
+        details = things.entity(thing_schemas.NameRequest.model_construct(name=name), pause)
+        facts = [self._fact(details, group, other) for group in details.facts for other in group.things]
         values = [
             KnownValue(attribute=each.attribute, value=each.text, unit=each.unit, status=Status.PROVED)
             for each in details.values
@@ -98,9 +99,10 @@ class AgentTools:
                 high=_figure(each.high, each.unit),
                 probability=_rounded(each.chance),
             )
-            for each in details.predicted
+            for each in things.predicted(self.service.names.entity_id(name), pause, reasons=False)
         ]
-        reply = Description(name=details.name, label=_cut(details.label), facts=facts, values=values)
+        more = any(group.count > len(group.things) for group in details.facts)
+        reply = Description(name=details.name, label=_cut(details.label), facts=facts, values=values, more=more)
         return _bounded(reply, "facts", "values")
 
     def ask(
@@ -223,11 +225,13 @@ class AgentTools:
             return number_words(Number(*self.service.graph.values.number_at(place)), names)
         return names.entity_label(place)
 
-    def _fact(self, details: schemas.EntityDetails, fact: schemas.Fact) -> StatedFact:
+    def _fact(
+        self, details: thing_schemas.EntityDetails, group: thing_schemas.FactGroup, other: schemas.EntityName
+    ) -> StatedFact:
         """A fact of an entity in words, and a query for all that it leads to."""
-        source, target = (fact.entity, details) if fact.inverse else (details, fact.entity)
-        text = f"{source.label} — {fact.label} → {target.label}"
-        return StatedFact(text=_cut(text), relation=fact.relation, inverse=fact.inverse, entity=fact.entity.name)
+        source, target = (other, details) if group.inverse else (details, other)
+        text = f"{source.label} — {group.label} → {target.label}"
+        return StatedFact(text=_cut(text), relation=group.relation, inverse=group.inverse, entity=other.name)
 
     def _answer(self, answer: Answer) -> FoundAnswer:
         status = Status.PROVED if answer.observed else self._likely(answer.score)

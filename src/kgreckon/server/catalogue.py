@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph import Adjacency, KnowledgeGraph
 from kgreckon.graph.statistics import relation_counts
 from kgreckon.graph.symbols import Symbols, all_labels
-from kgreckon.server.schemas import AttributeName, Distribution, EntityName, Kind, Names, RelationName
+from kgreckon.query import Number
+from kgreckon.server.schemas import AttributeName, Distribution, EntityName, Kind, Names, RelationName, StatedValue
 
 _FACTS_SHOWN = 2
 
@@ -133,9 +134,26 @@ class Catalogue:
 
     def values_of(self, attribute: int) -> np.ndarray:
         """All values that an attribute takes, one for each fact, rising."""
-        offsets, rows, starts, _ = self.graph.having.touched(np.array([attribute]))
+        return self.graph.values.numbers[self.held(attribute)[1]]
+
+    def held(self, attribute: int) -> tuple[np.ndarray, np.ndarray]:  # (facts,) each
+        """The entities that have an attribute, and the rows of their values, rising."""
+        offsets, rows, starts, entities = self.graph.having.touched(np.array([attribute]))
         low, high = int(offsets[attribute]), int(offsets[attribute + 1])
-        return np.repeat(self.graph.values.numbers[rows[low:high]], np.diff(starts[low : high + 1]))
+        return entities[starts[low] : starts[high]], np.repeat(rows[low:high], np.diff(starts[low : high + 1]))
+
+    def stated(self, attribute: int, row: int) -> StatedValue:
+        """A value that the graph states for an attribute."""
+        names = self.graph.vocabulary
+        value, unit = self.graph.values.number_at(row)
+        name, label = names.attribute_name(attribute), names.attribute_label(attribute)
+        return StatedValue(
+            attribute=name, label=label, value=value, unit=unit, text=names.write_number(Number(value, unit))
+        )
+
+    def most_connected(self, entities: np.ndarray) -> np.ndarray:
+        """Entities with the most facts and values first."""
+        return entities[np.argsort(-self.degrees[entities], kind="stable")]
 
     @property
     def relation_facts(self) -> np.ndarray:  # (relations,)
@@ -220,3 +238,17 @@ def runs(lows: np.ndarray, highs: np.ndarray) -> np.ndarray:  # (n,), (n,) -> (s
     """All places from each low up to its high, one run after the other."""
     counts = highs - lows
     return np.arange(int(counts.sum())) + np.repeat(lows - (np.cumsum(counts) - counts), counts)
+
+
+def most_frequent(counts: np.ndarray, count: int) -> list[int]:
+    """The most frequent labels that occur at all."""
+    order = np.argsort(-counts, kind="stable")[:count]
+    return [int(label) for label in order if counts[label]]
+
+
+def label_counts(links: Adjacency, members: np.ndarray | None, size: int) -> np.ndarray:  # (labels,)
+    """How many of the members, or of all, have each label, in compressed rows."""
+    if members is None:
+        return np.bincount(links.labels, minlength=size)
+    offsets, labels, _, _ = links.touched(members)
+    return np.bincount(labels[runs(offsets[members], offsets[members + 1])], minlength=size)

@@ -60,7 +60,7 @@ def distributions(catalogue: Catalogue, ranking: Ranking, pause: Pause) -> list[
         unit = graph.vocabulary.attribute_unit(node.attribute)
         allowed = interval(graph, node.of, unit, pause)
         ends = {"low": _end(allowed.low), "high": _end(allowed.high), "excluded": denied}
-        histograms.append(_of_attribute(catalogue, node.attribute).model_copy(update=ends))
+        histograms.append(of_attribute(catalogue, node.attribute).model_copy(update=ends))
         if len(histograms) == _MOST:
             break
     if isinstance(ranking.sort, NumberSort):
@@ -155,21 +155,22 @@ def _never(comparison: Comparison, of: Interval) -> Interval:
     return Interval()
 
 
-def _of_attribute(catalogue: Catalogue, attribute: int) -> Distribution:
+def of_attribute(catalogue: Catalogue, attribute: int) -> Distribution:
+    """How all values of an attribute are spread, computed once."""
     if attribute in catalogue.distributions:
         return catalogue.distributions[attribute]
     names = catalogue.graph.vocabulary
     name, label, unit = (
         method(attribute) for method in (names.attribute_name, names.attribute_label, names.attribute_unit)
     )
-    found = catalogue.distributions[attribute] = _histogram(name, label, unit, catalogue.values_of(attribute))
+    found = catalogue.distributions[attribute] = histogram(name, label, unit, catalogue.values_of(attribute))
     return found
 
 
 def _of_unit(catalogue: Catalogue, unit: str) -> Distribution:
     values = catalogue.graph.values
     if unit not in catalogue.distributions:
-        catalogue.distributions[unit] = _histogram(None, unit, unit, values.numbers[values.rows_of(unit)])
+        catalogue.distributions[unit] = histogram(None, unit, unit, values.numbers[values.rows_of(unit)])
     return catalogue.distributions[unit]
 
 
@@ -180,7 +181,7 @@ def _of_answers(catalogue: Catalogue, ranking: Ranking) -> Iterator[Distribution
     for unit in sorted(sort.units & set(graph.values.units))[:_MOST]:
         rows, candidates = graph.values.rows_of(unit), ranking.candidates
         if isinstance(ranking.query, ValueOf):
-            shown = _of_attribute(catalogue, ranking.query.attribute)
+            shown = of_attribute(catalogue, ranking.query.attribute)
         else:
             shown = _of_unit(catalogue, unit)
         own = slice(*np.searchsorted(candidates.ids, [rows.start, rows.stop]).tolist())
@@ -189,7 +190,7 @@ def _of_answers(catalogue: Catalogue, ranking: Ranking) -> Iterator[Distribution
         yield shown.model_copy(update={"answers": mass.tolist()})
 
 
-def _histogram(attribute: str | None, label: str, unit: str, numbers: np.ndarray) -> Distribution:
+def histogram(attribute: str | None, label: str, unit: str, numbers: np.ndarray) -> Distribution:
     """The edges of bins and how many of the numbers are in each; for skewed numbers on a logarithmic scale."""
     edges, logarithmic = np.array([0.0, 1.0]), False
     if len(numbers):

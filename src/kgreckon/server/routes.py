@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from kgreckon.query import Pause
-from kgreckon.server import schemas
+from kgreckon.server import schemas, thing_schemas
 from kgreckon.server.headers import WITHOUT_TOKEN
 from kgreckon.server.limits import Limits
 from kgreckon.server.schemas import COMPONENT, REFERENCE
@@ -51,12 +51,24 @@ class ApiRoute(Generic[Request, Answer]):
 
 def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
     """All routes of the interface but its description."""
-    s = schemas
+    s, t = schemas, thing_schemas
+    things, overviews = service.things, service.overviews
     return (
         ApiRoute("GET", "/health", "Is it alive?", s.NoParameters, s.Health, service.health, Speed.AT_HAND),
         ApiRoute("GET", "/api/info", "What it answers.", s.NoParameters, s.Info, service.info, Speed.AT_HAND),
         ApiRoute("GET", "/api/names", "Names that match a text.", s.NamesRequest, s.Names, service.search, Speed.QUICK),
-        ApiRoute("GET", "/api/entity", "What is known of an entity.", s.EntityRequest, s.EntityDetails, service.entity),
+        ApiRoute("GET", "/api/entity", "What is stated of an entity.", t.NameRequest, t.EntityDetails, things.entity),
+        ApiRoute("GET", "/api/facts", "More facts of an entity.", t.FactsRequest, t.Facts, things.facts),
+        ApiRoute("GET", "/api/missing", "What it probably has.", t.NameRequest, t.MissingDetails, things.missing),
+        ApiRoute("GET", "/api/near", "What has a value like it.", t.NearRequest, t.NearDetails, things.near),
+        ApiRoute("GET", "/api/kind", "A kind of things.", t.NameRequest, t.KindDetails, overviews.kind),
+        ApiRoute("GET", "/api/relation", "A relation.", t.NameRequest, t.RelationDetails, overviews.relation),
+        ApiRoute("GET", "/api/ends", "What a relation leads to.", t.EndsRequest, t.RelationEnds, overviews.ends),
+        ApiRoute("GET", "/api/attribute", "An attribute.", t.NameRequest, t.AttributeDetails, overviews.attribute),
+        ApiRoute("GET", "/api/values", "Its values in order.", t.ValuesRequest, t.HeldValues, overviews.values),
+        ApiRoute(
+            "GET", "/api/quality", "How well it infers.", s.NoParameters, t.QualityReport, overviews.report, Speed.QUICK
+        ),
         ApiRoute("GET", "/api/places", "For a map.", s.NoParameters, s.PlaceList, service.all_places, Speed.QUICK),
         ApiRoute("POST", "/api/complete", "What can be added.", s.CompleteRequest, s.Completion, service.complete),
         ApiRoute("POST", "/api/translate", "All notations.", s.TranslateRequest, s.Translation, service.translate),

@@ -83,12 +83,6 @@ class NamesRequest(Schema):
     limit: Annotated[int, Field(ge=1), AtMost("names")] = 20
 
 
-class EntityRequest(Schema):
-    """Which entity is asked about."""
-
-    name: Annotated[QueryText, Field(min_length=1)]
-
-
 class TranslateRequest(Schema):
     """A query to translate."""
 
@@ -274,16 +268,6 @@ class Explanation(Schema):
     reason: Reason
 
 
-class Fact(Schema):
-    """A fact of an entity, seen from it."""
-
-    relation: str
-    label: str
-    phrase: str | None
-    inverse: bool
-    entity: EntityName
-
-
 class StatedValue(Schema):
     """A value that the graph states; the text is without the unit."""
 
@@ -292,29 +276,6 @@ class StatedValue(Schema):
     value: float
     unit: str
     text: str
-
-
-class PredictedValue(Schema):
-    """A value that the graph does not state, with its interval and the probability that there is one."""
-
-    attribute: str
-    label: str
-    estimate: float
-    low: float
-    high: float
-    unit: str
-    chance: float
-
-
-class EntityDetails(Schema):
-    """What is known and likely of an entity."""
-
-    name: str
-    label: str
-    place: Point | None
-    facts: list[Fact]
-    values: list[StatedValue]
-    predicted: list[PredictedValue]
 
 
 class PlaceList(Schema):

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from kgreckon.answers import COVERAGE, Answerer, Only, SparqlAnswers
+from kgreckon.answers import Answerer, Only, SparqlAnswers
 from kgreckon.engine.oxigraph import QueryLimits
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
-from kgreckon.graph import Adjacency, KnowledgeGraph
-from kgreckon.query import SEVEN, Number, NumberSort, Pause, Query, blocks, sentence, sort_of
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.query import SEVEN, NumberSort, Pause, Query, blocks, sentence, sort_of
 from kgreckon.query.notations import answers_wanted, is_sparql, read_question
 from kgreckon.query.paper import write as write_paper
 from kgreckon.query.question import Question
@@ -22,18 +22,19 @@ from kgreckon.query.sparql import SparqlQuery, parse_ask
 from kgreckon.query.sparql import parse as parse_sparql
 from kgreckon.query.sparql import write as write_sparql
 from kgreckon.query.words.phrases import comparison_label
+from kgreckon.runs.quality import Quality
 from kgreckon.server import schemas
-from kgreckon.server.catalogue import Catalogue, runs
+from kgreckon.server.catalogue import Catalogue, label_counts, most_frequent
 from kgreckon.server.distributions import distributions
+from kgreckon.server.kinds import Kinds
 from kgreckon.server.limits import Limits
+from kgreckon.server.overviews import Overviews
 from kgreckon.server.places import Places
 from kgreckon.server.sample_questions import examples
+from kgreckon.server.thing_details import ThingPages
 from kgreckon.version import __version__
 
 _PROPOSED = 30  # relations and attributes in one completion
-_FACTS = 100
-_PREDICTED = 5
-_LIKELY = 0.25  # from which chance on a missing value is worth showing
 _COMPARISONS = tuple(
     schemas.ComparisonName(name=name, label=comparison_label(comparison)) for name, comparison in SEVEN.items()
 )
@@ -42,11 +43,19 @@ _COMPARISONS = tuple(
 class Service:
     """An answerer with what the interface needs beside it; all methods may run in several threads at once."""
 
-    def __init__(self, answerer: Answerer, limits: Limits, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        answerer: Answerer,
+        limits: Limits,
+        clock: Callable[[], float] = time.perf_counter,
+        quality: Quality | None = None,
+    ) -> None:
         self.answerer, self.model, self.limits, self.clock = answerer, answerer.model, limits, clock
         self.graph = answerer.graph
         self.names = self.graph.vocabulary
         self.catalogue, self.places = Catalogue(self.graph), Places(self.graph)
+        self.things = ThingPages(self.catalogue, Kinds(self.graph), self.places, self.model)
+        self.overviews = Overviews(self.things, quality)
         self.ready = False
 
     def warm_up(self) -> None:
@@ -63,6 +72,8 @@ class Service:
         for query in self._examples:
             asked = schemas.AskRequest.model_construct(query=blocks.write(query, self.names), limit=3, explain=True)
             self.ask(asked, pause)
+        if len(self.graph.entities):
+            self.things.predicted(0, pause, reasons=True)
         self.model.prepare(pause)
         self.ready = True
 
@@ -208,12 +219,14 @@ class Service:
         """The relations and attributes that some entities, or all, have."""
         graph, catalogue = self.graph, self.catalogue
         sizes = (graph.follows, 2 * len(graph.relations)), (graph.values_of, len(graph.attributes))
-        relations, attributes = (_label_counts(links, members, size) for links, size in sizes)
+        relations, attributes = (label_counts(links, members, size) for links, size in sizes)
         return schemas.Completion(
             sort="entities",
             count=len(graph.entities) if members is None else len(members),
-            relations=[catalogue.relation(each, int(relations[each])) for each in _most(relations)],
-            attributes=[catalogue.attribute(each, int(attributes[each])) for each in _most(attributes)],
+            relations=[catalogue.relation(each, int(relations[each])) for each in most_frequent(relations, _PROPOSED)],
+            attributes=[
+                catalogue.attribute(each, int(attributes[each])) for each in most_frequent(attributes, _PROPOSED)
+            ],
         )
 
     def search(self, request: schemas.NamesRequest, pause: Pause) -> schemas.Names:
@@ -258,92 +271,9 @@ class Service:
         """What this server answers, computed once."""
         return self.about
 
-    # ---------------------------------------------------------------------------------------------------- entities
-
-    def entity(self, request: schemas.EntityRequest, pause: Pause) -> schemas.EntityDetails:
-        """What the graph states of an entity, and which numbers are likely where it states none."""
-        entity, values = self.names.entity_id(request.name), self.graph.values_of
-        stated = [
-            (int(values.labels[group]), int(row))
-            for group in range(int(values.offsets[entity]), int(values.offsets[entity + 1]))
-            for row in values.targets[values.starts[group] : values.starts[group + 1]]
-        ]
-        return schemas.EntityDetails(
-            name=self.names.entity_name(entity),
-            label=self.names.entity_label(entity),
-            place=self.places.of(entity),
-            facts=self._facts(entity),
-            values=[self._value(attribute, row) for attribute, row in stated[:_FACTS]],
-            predicted=self._predicted(entity, {attribute for attribute, _ in stated}),
-        )
-
-    def _facts(self, entity: int) -> list[schemas.Fact]:
-        """The facts of an entity, those that it is the head of first, every relation with its first tails."""
-        follows, names, facts = self.graph.follows, self.names, []
-        groups = range(int(follows.offsets[entity]), int(follows.offsets[entity + 1]))
-        most = max(3, _FACTS // max(1, len(groups)))
-        for group in sorted(groups, key=lambda group: int(follows.labels[group]) & 1):
-            relation = int(follows.labels[group])
-            for tail in follows.targets[follows.starts[group] : follows.starts[group + 1]][:most].tolist():
-                other = schemas.EntityName(name=names.entity_name(tail), label=names.entity_label(tail))
-                facts.append(
-                    schemas.Fact(
-                        relation=names.relation_name(relation & ~1),
-                        label=names.relation_label(relation),
-                        phrase=names.relation_phrase(relation),
-                        inverse=bool(relation & 1),
-                        entity=other,
-                    )
-                )
-        return facts[:_FACTS]
-
-    def _value(self, attribute: int, row: int) -> schemas.StatedValue:
-        value, unit = self.graph.values.number_at(row)
-        name, label = self.names.attribute_name(attribute), self.names.attribute_label(attribute)
-        text = self.names.write_number(Number(value, unit))
-        return schemas.StatedValue(attribute=name, label=label, value=value, unit=unit, text=text)
-
-    def _predicted(self, entity: int, stated: set[int]) -> list[schemas.PredictedValue]:
-        chances = self.model.attribute_chances(entity)
-        if chances is None:
-            return []
-        chances = chances.copy()
-        chances[sorted(stated)] = 0
-        predictions = []
-        for attribute in np.argsort(-chances, kind="stable")[:_PREDICTED].tolist():
-            prediction = self.model.predict(entity, attribute, COVERAGE) if chances[attribute] >= _LIKELY else None
-            if prediction is None:
-                break
-            predictions.append(
-                schemas.PredictedValue(
-                    attribute=self.names.attribute_name(attribute),
-                    label=self.names.attribute_label(attribute),
-                    estimate=prediction.estimate,
-                    low=prediction.low,
-                    high=prediction.high,
-                    unit=prediction.unit,
-                    chance=float(chances[attribute]),
-                )
-            )
-        return predictions
-
 
 def _never() -> None:
     """No pause."""
-
-
-def _most(counts: np.ndarray) -> list[int]:
-    """The most frequent labels that occur at all."""
-    order = np.argsort(-counts, kind="stable")[:_PROPOSED]
-    return [int(label) for label in order if counts[label]]
-
-
-def _label_counts(links: Adjacency, members: np.ndarray | None, size: int) -> np.ndarray:  # (labels,)
-    """How many of the members, or of all, have each label, in compressed rows."""
-    if members is None:
-        return np.bincount(links.labels, minlength=size)
-    offsets, labels, _, _ = links.touched(members)
-    return np.bincount(labels[runs(offsets[members], offsets[members + 1])], minlength=size)
 
 
 def _attribute_counts(graph: KnowledgeGraph, rows: np.ndarray) -> np.ndarray:  # (attributes,)

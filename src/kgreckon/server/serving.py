@@ -17,6 +17,7 @@ import uvicorn
 
 from kgreckon.answers import Answerer
 from kgreckon.errors import UserError
+from kgreckon.runs import Run, is_run_folder
 from kgreckon.server.application import application
 from kgreckon.server.clients import Proxies
 from kgreckon.server.connections import BoundedProtocol, Connections
@@ -31,7 +32,8 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 def open_service(place: str | Path, limits: Limits, benchmark: Path | None = None) -> Service:
     """The service of a run folder, whose benchmark may have moved, or of a graph, which has exact answers only."""
     answerer = Answerer.open(place, benchmark, "cpu")
-    return Service(Answerer(answerer.model.limited(limits.heads)), limits)
+    quality = Run.open(place).quality() if is_run_folder(place) else None
+    return Service(Answerer(answerer.model.limited(limits.heads)), limits, quality=quality)
 
 
 def serve(

@@ -69,6 +69,7 @@ function remembering(ask) {
 export const info = () => get("/api/info");
 export const places = remembering(() => get("/api/places"));
 export const entity = remembering((name) => get("/api/entity", { name }));
+export const missing = remembering((name) => get("/api/missing", { name }));
 export const names = remembering((kind, text, limit = 20) => get("/api/names", { kind, text, limit }));
 export const complete = remembering((query) => post("/api/complete", { query }));
 export const translate = (query) => post("/api/translate", { query });

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { element } from "./elements.js";
 import { linkTo } from "./lists.js";
-import { measured, percent, stated, withUnit } from "./numerals.js";
+import { count, measured, percent, stated, withUnit } from "./numerals.js";
 
 function table(caption, heads, rows) {
   if (!rows.length) return null;
@@ -35,35 +35,23 @@ function table(caption, heads, rows) {
   );
 }
 
-/** Facts with the same relation and direction, together. */
-function grouped(facts) {
-  const groups = new Map();
-  for (const fact of facts) {
-    const key = JSON.stringify([fact.relation, fact.inverse]);
-    if (!groups.has(key)) groups.set(key, { ...fact, entities: [] });
-    groups.get(key).entities.push(fact.entity);
-  }
-  return [...groups.values()];
-}
-
 function factList(name, facts) {
   return element(
     "dl",
     {},
-    grouped(facts).flatMap(({ label, phrase, inverse, entities }) => [
+    facts.flatMap(({ label, phrase, inverse, things, count: total }) => [
       element("dt", {}, inverse ? `… ${phrase ?? label} ${name}` : (phrase ?? label)),
       element(
         "dd",
         {},
-        entities.map((other) =>
-          linkTo("thing", other),
-        ),
+        things.map((other) => linkTo("thing", other)),
+        total > things.length ? element("span", { class: "quiet" }, `and ${count(total - things.length)} more`) : null,
       ),
     ]),
   );
 }
 
-function described(found) {
+function described(found, missing) {
   return [
     found.label === found.name ? null : element("p", { class: "quiet" }, found.name),
     table(
@@ -74,7 +62,7 @@ function described(found) {
     table(
       "Predicted values: the graph does not state them",
       ["attribute", "estimate", "90 % interval", "chance that there is one"],
-      (found.predicted ?? []).map(({ label, estimate, low, high, unit, chance }) => [
+      missing.values.map(({ label, estimate, low, high, unit, chance }) => [
         label,
         withUnit(estimate, unit),
         `${measured(low, unit)} – ${measured(high, unit)}`,
@@ -83,12 +71,11 @@ function described(found) {
     ),
     found.facts.length ? element("h3", {}, "Facts") : null,
     factList(found.label, found.facts),
-    found.facts.length >= 100 ? element("p", { class: "quiet" }, "Only the first 100 facts are shown.") : null,
   ].filter(Boolean);
 }
 
 /** The view: its title and its content. */
 export async function show({ name }) {
-  const found = await api.entity(name);
-  return { title: found.label, content: [element("h1", { tabindex: -1 }, found.label), ...described(found)] };
+  const [found, missing] = await Promise.all([api.entity(name), api.missing(name)]);
+  return { title: found.label, content: [element("h1", { tabindex: -1 }, found.label), ...described(found, missing)] };
 }

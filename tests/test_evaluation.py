@@ -185,7 +185,7 @@ def test_the_mean_over_types_counts_each_type_once_and_negation_apart(tmp_path):
 
 
 def test_a_result_is_what_was_kept_of_it_and_has_a_row_for_each_line_of_its_tables(table):
-    kept = table | {"queries_per_type": None, "device": "cpu"}
+    kept = table | {"queries_per_type": None, "device": "cpu", "reliability": None}
     result = EvaluationResult.from_json(kept)
     assert result.as_json() == kept
     rows = {(row["target"], row["queries of"]): row["queries"] for row in result.records()}

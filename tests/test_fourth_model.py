@@ -64,7 +64,7 @@ def test_it_is_asked_and_what_is_proved_comes_first(run):
     inferred = [answer.score for answer in answers if not answer.observed]
     assert inferred == sorted(inferred, reverse=True) and np.isclose(sum(answer.score for answer in answers), 1)
     assert all(answer.reason is not None and answer.reason.statements for answer in answers)
-    with pytest.raises(kg.UserError, match="does not predict numbers"):
+    with pytest.raises(kg.UserError, match="predicts no numbers"):
         answerer.predict("e1", "height")
 
 

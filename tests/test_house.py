@@ -5,6 +5,7 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 from types import NoneType
@@ -14,8 +15,15 @@ import pytest
 import typer.main
 
 import kgreckon
+from kgreckon.answers import Only
+from kgreckon.benchmark.balancing import Balance
 from kgreckon.cli import app
+from kgreckon.cli.answers import AccessLogOption, OnlyOption
+from kgreckon.cli.app import BalanceOption, ComparisonsOption
+from kgreckon.errors import EXTRAS
+from kgreckon.exact import ComparisonMode
 from kgreckon.models.registry import families
+from kgreckon.server import AccessLog
 
 SOURCE = Path(kgreckon.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -178,6 +186,7 @@ assert kg.build("g", "b", types=["1p"], queries=2).types
         (LEARN, "learn", ("train", "b", "--model", "gqe", "--out", "r")),
         (LEARN, "learn", ("train", "b", "--model", "reckoner", "--out", "r")),
         (SERVER, "server", ("serve", "world")),
+        (SERVER, "agents", ("mcp", "world")),
     ],
 )
 def test_a_command_whose_extra_is_missing_says_which(tmp_path, missing, extra, arguments):
@@ -188,6 +197,44 @@ def test_a_command_whose_extra_is_missing_says_which(tmp_path, missing, extra, a
     assert done.returncode == 2 and done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
     assert f"pip install 'kgreckon[{extra}]'" in done.stderr
     assert not (tmp_path / "r").exists()
+
+
+def test_python_too_says_which_extra_is_missing(tmp_path):
+    program = """
+import kgreckon as kg
+for call in (lambda: kg.evaluate, lambda: kg.train("b", "gqe", out="r"), lambda: kg.learn("world", out="r")):
+    try:
+        call()
+    except kg.UserError as error:
+        assert isinstance(error, ImportError) and "pip install 'kgreckon[learn]'" in str(error)
+    else:
+        raise AssertionError(call)
+"""
+    done = without(LEARN, program, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_extras_that_errors_name_bring_the_libraries():
+    declared = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {"sklearn": "scikit-learn", "mcp_types": "mcp"}
+    brought = {
+        re.match("[a-z0-9-]+", line)[0]: extra
+        for extra in ("report", "tables", "agents", "server", "learn")
+        for line in declared["optional-dependencies"][extra]
+        if not line.startswith("kgreckon")
+    }
+    assert {brought[named.get(library, library)] == extra for library, extra in EXTRAS.items()} == {True}
+    assert {named.get(library, library) for library in EXTRAS} == set(brought)
+
+
+def test_the_choices_of_options_are_those_of_the_library():
+    for option, choices in (
+        (ComparisonsOption, ComparisonMode),
+        (BalanceOption, Balance),
+        (OnlyOption, Only),
+        (AccessLogOption, AccessLog),
+    ):
+        assert [choice.value for choice in option] == [choice.value for choice in choices], option
 
 
 def test_importing_the_package_imports_no_library_that_is_not_needed():

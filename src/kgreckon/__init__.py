@@ -71,7 +71,10 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _PLACES:
         raise AttributeError(f"module 'kgreckon' has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    from kgreckon.errors import naming_extras
+
+    with naming_extras():
+        return getattr(import_module(_PLACES[name]), name)
 
 
 def __dir__() -> list[str]:

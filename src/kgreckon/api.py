@@ -12,6 +12,7 @@ from kgreckon.benchmark import build as build_benchmark
 from kgreckon.benchmark.split_files import Files, read_split
 from kgreckon.benchmark.splits import SplitGraph
 from kgreckon.benchmark.types import parse_types
+from kgreckon.errors import naming_extras
 from kgreckon.graph import KnowledgeGraph, open_graph, read_sources
 from kgreckon.graph.readers import Source, is_mmkg_folder
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kgreckon.runs import Run
 
 
+@naming_extras()
 def load(place: str | Path, benchmark: Path | None = None, device: str = "auto", known: str = "test") -> Answerer:
     """What answers questions at a place: a run folder, a graph folder, or "world".
 
@@ -63,6 +65,7 @@ def build(
     return build_benchmark(graph, Path(out), settings, workers, progress)
 
 
+@naming_extras()
 def learn(
     sources: KnowledgeGraph | str | Path | Sequence[Source],
     out: str | Path,

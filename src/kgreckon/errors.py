@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,21 @@ if TYPE_CHECKING:
 
 _LONGEST = 200  # characters of a name that are compared
 FEW = 24  # names that are all listed where none is close
+# Libraries that are not always installed, and the extra that brings each.
+EXTRAS = {
+    "torch": "learn",
+    "safetensors": "learn",
+    "tensorboard": "learn",
+    "sklearn": "learn",
+    "starlette": "server",
+    "uvicorn": "server",
+    "mcp": "agents",
+    "mcp_types": "agents",
+    "matplotlib": "report",
+    "fastexcel": "tables",
+    "duckdb": "tables",
+    "networkx": "tables",
+}
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
 
 
@@ -20,6 +36,25 @@ class UserError(Exception):
 
 class BeyondAlgebraError(UserError):
     """A SPARQL query that the algebra cannot say: an engine may answer it from what is stated; nothing is inferred."""
+
+
+class MissingExtraError(UserError, ModuleNotFoundError):
+    """A library that is not installed, with the extra that brings it."""
+
+
+@contextmanager
+def naming_extras(extra: str | None = None) -> Iterator[None]:
+    """Say which extra to install where a library is missing: the one that brings it, or a given one that does too."""
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except ModuleNotFoundError as error:
+        bringing = EXTRAS.get((error.name or "").partition(".")[0])
+        if bringing is None:
+            raise
+        message = f"this needs {error.name}: pip install 'kgreckon[{extra or bringing}]'"
+        raise MissingExtraError(message, name=error.name) from None
 
 
 def visible(text: str) -> str:

@@ -324,7 +324,7 @@ class Answerer:
         names = self.graph.vocabulary
         prediction = self.model.predict(names.entity_id(entity), names.attribute_id(attribute), coverage, reasons=True)
         if prediction is None:
-            raise UserError(f"the model {self.model.name} does not predict numbers: train a reckoner")
+            raise UserError(f"the model {self.model.name} predicts no numbers: learn a reckoner, kgreckon learn")
         return prediction
 
     def _question(self, query: Question | Query | str) -> Question:

@@ -77,6 +77,17 @@ def complete(
     things = np.arange(len(answerer.graph.entities))
     if gaps.things is not None:
         things = np.unique([names.entity_id(name) for name in gaps.things])
+    return _missing(answerer, gaps, relations, attributes, things, advance)
+
+
+def _missing(
+    answerer: Answerer,
+    gaps: Gaps,
+    relations: Sequence[int],
+    attributes: Sequence[int],
+    things: np.ndarray,
+    advance: Advance,
+) -> Iterator[MissingFact | MissingValue]:
     total = len(things) * (len(relations) + bool(attributes))
     for relation in relations:
         for first in range(0, len(things), _AT_ONCE):
@@ -102,7 +113,7 @@ def _facts(answerer: Answerer, relation: int, heads: np.ndarray, gaps: Gaps) -> 
         )
 
 
-def _values(answerer: Answerer, thing: int, attributes: list[int], gaps: Gaps) -> Iterator[MissingValue]:
+def _values(answerer: Answerer, thing: int, attributes: Sequence[int], gaps: Gaps) -> Iterator[MissingValue]:
     model, names = answerer.model, answerer.graph.vocabulary
     chances = model.attribute_chances(thing)
     if chances is None:

@@ -10,25 +10,9 @@ from io import TextIOWrapper
 # Their commands, in the order of the help.
 from kgreckon.cli import agent_commands, answers, benchmarks, checks, graphs, learned, runs  # noqa: F401
 from kgreckon.cli.app import app
-from kgreckon.errors import UserError, visible
+from kgreckon.errors import UserError, naming_extras, visible
 
 __all__ = ["app", "main"]
-
-# Libraries that are not always installed, and the extra that brings each.
-_EXTRAS = {
-    "torch": "learn",
-    "safetensors": "learn",
-    "tensorboard": "learn",
-    "sklearn": "learn",
-    "starlette": "server",
-    "uvicorn": "server",
-    "mcp": "agents",
-    "mcp_types": "agents",
-    "matplotlib": "report",
-    "fastexcel": "tables",
-    "duckdb": "tables",
-    "networkx": "tables",
-}
 
 
 def main() -> None:
@@ -38,17 +22,12 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
-            app()
+            with naming_extras():
+                app()
         finally:
             sys.stdout.flush()  # write errors are reported here, not after the program has ended
     except UserError as error:
         print(f"error: {visible(str(error))}", file=sys.stderr)
-        sys.exit(2)
-    except ModuleNotFoundError as error:
-        extra = _EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None:
-            raise
-        print(f"error: this needs {error.name}: pip install 'kgreckon[{extra}]'", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         sys.stderr.close()

@@ -31,11 +31,13 @@ def mcp(
 ) -> None:
     """Let agents ask a trained run, or a graph: an MCP server, which changes nothing."""
     from kgreckon.cli.console import notes
-    from kgreckon.errors import UserError
-    from kgreckon.server.agents import serve_agents  # first, so that a missing extra is said at once
-    from kgreckon.server.limits import Limits
-    from kgreckon.server.serving import open_service
-    from kgreckon.server.tokens import read_token
+    from kgreckon.errors import UserError, naming_extras
+
+    with naming_extras("agents"):
+        from kgreckon.server.agents import serve_agents
+        from kgreckon.server.limits import Limits
+        from kgreckon.server.serving import open_service
+        from kgreckon.server.tokens import read_token
 
     if token_file is not None and not http:
         raise UserError("--token-file needs --http: on stdio there is only the program that started this one")

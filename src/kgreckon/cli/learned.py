@@ -113,8 +113,11 @@ def complete(
 
     check_suffix(out)
     gaps = Gaps(above, _names(relations), _names(attributes), _lines(things), explain)
-    with CompletingBar() as bar:
-        filled = write_completed(out, complete_graph(Answerer.open(run, benchmark, device), gaps, bar.advance))
+    answerer = Answerer.open(run, benchmark, device)
+    bar = CompletingBar()
+    missing = complete_graph(answerer, gaps, bar.advance)
+    with bar:
+        filled = write_completed(out, missing)
     if as_json:
         print_json({"file": str(out), "facts": filled.facts, "values": filled.values, "expected": filled.expected})
         return

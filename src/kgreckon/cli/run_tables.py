@@ -10,18 +10,16 @@ from rich.console import Console
 
 from kgreckon.answers.estimates import formula_text, influence_text, interval_texts
 from kgreckon.cli.bars import Bars
-from kgreckon.cli.benchmark_tables import BuildBar
-from kgreckon.cli.console import notes, print_table
+from kgreckon.cli.console import print_table
 from kgreckon.graph.literals import is_calendar
 from kgreckon.graph.naming import GraphVocabulary
 from kgreckon.models.interface import Prediction, TrainingProgress
 from kgreckon.models.settings import Settings, described
 from kgreckon.query import NAMED_TYPES, Number
-from kgreckon.reproduce import Plan, ReproductionProgress
-from kgreckon.runs.comparing import Row
 
 if TYPE_CHECKING:
     from kgreckon.evaluation import EvaluationResult, TargetTable
+    from kgreckon.runs.comparing import Row
 
 
 class TrainingBar(Bars, TrainingProgress):
@@ -54,26 +52,6 @@ class TrainingBar(Bars, TrainingProgress):
     def stage(self, text: str) -> None:
         """What goes on stands beside the bar."""
         self._bars.update(self._task, text=text)
-
-
-class ReproductionNotes(ReproductionProgress):
-    """A bar on stderr for a benchmark, then a line for each run that begins, ends or stops."""
-
-    def building(self) -> BuildBar:
-        """The bar of a benchmark."""
-        return BuildBar()
-
-    def started(self, plan: Plan) -> None:
-        """A run begins or goes on."""
-        notes().print(f"{plan.name} ...")
-
-    def finished(self, plan: Plan, mrr: float) -> None:
-        """A run is trained and evaluated."""
-        notes().print(f"{plan.name}: MRR {mrr:.2f} on testing queries for entities")
-
-    def stopped(self, plan: Plan) -> None:
-        """A run waits for the same command again."""
-        notes().print(f"{plan.name}: stopped; the same command goes on with it")
 
 
 class RankingBar(Bars):
@@ -159,19 +137,17 @@ def _print_reliability(evaluation: EvaluationResult, out: Console) -> None:
     rows = evaluation.reliability
     if not rows:
         return
-    from kgreckon.evaluation import expected_error
+    from kgreckon.evaluation import expected_error, of_all_types
 
-    cells = []
-    for tenth in sorted({row.tenth for row in rows}):
-        own = [row for row in rows if row.tenth == tenth]
-        count = sum(row.candidates for row in own)
-        stated, true = (sum(row.candidates * getattr(row, name) for row in own) / count for name in ("stated", "true"))
-        label = f"{max(tenth / 10, 0.01):g} to {(tenth + 1) / 10:g}"
-        cells.append((label, count, f"{stated:.1%}", f"{true:.1%}"))
+    cells = [
+        (f"{max(row.tenth / 10, 0.01):g} to {(row.tenth + 1) / 10:g}", row.candidates, f"{row.stated:.1%}",
+         f"{row.true:.1%}")
+        for row in of_all_types(rows)
+    ]  # fmt: skip
     title = f"Reliability of probabilities: {evaluation.split} split, answers that the training graph does not prove"
     print_table(out, title, ("probability", "answers", "mean probability", "true"), cells)
     by_type = {name: [row for row in rows if row.type == name] for name in dict.fromkeys(row.type for row in rows)}
-    errors = ", ".join(f"{name} {expected_error(own):.3f}" for name, own in by_type.items())
+    errors = ", ".join(f"{name} {expected_error(typed):.3f}" for name, typed in by_type.items())
     out.print(f"expected calibration error: {expected_error(rows):.3f}; by type: {errors}", soft_wrap=True)
 
 

@@ -161,7 +161,7 @@ def reproduce(
     ] = None,
 ) -> None:
     """Reproduce the paper's tables on one of its graphs: benchmark, nine models, the reckoner, report."""
-    from kgreckon.cli.run_tables import ReproductionNotes
+    from kgreckon.cli.reproduction_notes import ReproductionNotes
     from kgreckon.models.settings import parse_assignments
     from kgreckon.reproduce import reproduce as reproduce_dataset
 

@@ -38,11 +38,26 @@ def expected_error(rows: Sequence[ReliabilityRow]) -> float | None:
     return sum(row.candidates * abs(row.stated - row.true) for row in rows) / total if total else None
 
 
+def of_all_types(rows: Sequence[ReliabilityRow]) -> list[ReliabilityRow]:
+    """The candidates of all types together: a row for each tenth."""
+    pooled = []
+    for tenth in sorted({row.tenth for row in rows}):
+        parts = [row for row in rows if row.tenth == tenth]
+        count = sum(row.candidates for row in parts)
+        stated = sum(row.candidates * row.stated for row in parts) / count
+        true = sum(row.candidates * row.true for row in parts) / count
+        pooled.append(ReliabilityRow("all", tenth, count, stated, true))
+    return pooled
+
+
 class ReliabilityMeter:
     """Sees the scores of an evaluation's queries for entities, and counts which candidates are true."""
 
     def __init__(
-        self, known: KnowledgeGraph, mode: ComparisonMode, shown: Callable[[Shape, Tensor], Tensor] = lambda _, own: own
+        self,
+        known: KnowledgeGraph,
+        mode: ComparisonMode,
+        shown: Callable[[Shape, Tensor], Tensor] = lambda _, scores: scores,
     ) -> None:
         self.known, self.mode, self.shown = known, mode, shown
         self._sums: dict[str, np.ndarray] = {}  # by type: candidates, probabilities, true ones of each tenth
@@ -59,7 +74,7 @@ class ReliabilityMeter:
         possible = counted >= LEAST
         for row, proved in enumerate(answer(self.known, Batch(queries.shape, ids), self.mode)):
             possible[row, torch.from_numpy(proved.astype(np.int64)).to(scores.device)] = False
-        likely, right = (each[possible].double().cpu().numpy() for each in (counted, true))
+        likely, right = (part[possible].double().cpu().numpy() for part in (counted, true))
         tenth = (likely * _TENTHS).astype(np.int64).clip(max=_TENTHS - 1)
         sums = [np.bincount(tenth, weights, _TENTHS) for weights in (np.ones(len(likely)), likely, right)]
         self._sums[queries.type] = self._sums.get(queries.type, np.zeros((3, _TENTHS))) + np.stack(sums)

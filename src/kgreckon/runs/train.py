@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from kgreckon.benchmark import Benchmark, Split
+from kgreckon.errors import naming_extras
 from kgreckon.files import writing
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.registry import DEFAULT_MODEL, choose_settings, family_named
@@ -16,6 +17,7 @@ from kgreckon.runs.run_folder import Run
 from kgreckon.version import __version__
 
 
+@naming_extras()
 def train(
     benchmark: str | Path | Benchmark,
     model: str = DEFAULT_MODEL,
@@ -48,6 +50,7 @@ def train_with(
         return _run_to_the_end(Run.begin(Path(out), opened, settings), opened, progress or TrainingProgress())
 
 
+@naming_extras()
 def resume(folder: str | Path, benchmark: Path | None = None, progress: TrainingProgress | None = None) -> Run:
     """Continue a run from its last checkpoint."""
     from kgreckon.models.devices import device_for

@@ -60,6 +60,7 @@ class Answers:
     unlikely: int = 0  # inferred answers that are left out: their probability is not above `above`
     above: float = 0.0
     unordered: int = 0  # answers that are left out: no value to sort them by is stated
+    unplaced: int = 0  # proved answers that are left out: no place is stated to measure a distance from
     rests_on_absence: bool = False  # whether what is not stated counts as false in the question
 
     def __len__(self) -> int:
@@ -115,6 +116,9 @@ class Answers:
         if self.unordered:
             them = "answer has" if self.unordered == 1 else "answers have"
             notes.append(f"{self.unordered:,} more {them} no stated {self.columns[0].label} to sort by")
+        if self.unplaced:
+            them = "thing that was asked about has" if self.unplaced == 1 else "things that were asked about have"
+            notes.append(f"{self.unplaced:,} {them} no stated latitude and longitude")
         if self.unlikely:
             them = "inferred answer" if self.unlikely == 1 else "inferred answers"
             notes.append(f"{self.unlikely:,} more {them} with a probability of at most {self.above:g}: left out")

@@ -13,6 +13,7 @@ import numpy as np
 from kgreckon.answers.answer_columns import Cell, Column, ColumnWriter, attributes_asked
 from kgreckon.answers.answer_table import Answer, Answers
 from kgreckon.answers.expected_numbers import expected_number
+from kgreckon.answers.nearness import Nearness, near_ones
 from kgreckon.answers.ordering import in_order
 from kgreckon.answers.reason import Reason, reason_of
 from kgreckon.answers.sparql_answers import SparqlAnswers, unknown_names
@@ -21,6 +22,7 @@ from kgreckon.engine.oxigraph import QueryLimits, TripleStore
 from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph, open_graph
+from kgreckon.graph.places import Places
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import Candidates, Model, Prediction, ScoreMeaning
 from kgreckon.models.run_files import is_run_folder
@@ -189,15 +191,21 @@ class Answerer:
 
         The question says in which order they stand, and what is wanted of all of them.
         """
-        question = question or Question(ranking.query)
+        question, nearness = question or Question(ranking.query), None
+        if question.near is not None:
+            candidates, of_them, nearness = near_ones(self.places, question.near, ranking.candidates, ranking.proved)
+            ranking = replace(ranking, candidates=candidates, proved=of_them)
         names, proved = self.graph.vocabulary, set(ranking.proved.tolist())
         of_numbers = isinstance(ranking.sort, NumberSort)
-        best, unlikely, unordered = self._chosen(ranking, limit, only, question, above)
+        best, unlikely, unordered = self._chosen(ranking, limit, only, question, above, nearness)
         explained: list[Reason | None] = [None] * len(best)
         if explain:
             chosen = [id_ for id_, _ in best[:reasons]]
             explained[: len(chosen)] = self._reasons(ranking.query, chosen, only, pause)
         columns, cells = self._columns(question, ranking, [place for place, _ in best], further)
+        if nearness is not None:
+            columns = (nearness.column, *columns)
+            cells = [(nearness.cell(id_), *row) for (id_, _), row in zip(best, cells, strict=True)]
         answers = tuple(
             self._answer(of_numbers, id_, score, id_ in proved, reason, row_cells)
             for (id_, score), reason, row_cells in zip(best, explained, cells, strict=True)
@@ -218,11 +226,18 @@ class Answerer:
             unlikely=unlikely,
             above=above if self.model.calibration is ScoreMeaning.PROBABILITY else 0.0,
             unordered=unordered,
+            unplaced=0 if nearness is None else nearness.unplaced,
             rests_on_absence=rests_on_absence(ranking.query),
         )
 
     def _chosen(
-        self, ranking: Ranking, limit: int, only: Only | None, question: Question, above: float
+        self,
+        ranking: Ranking,
+        limit: int,
+        only: Only | None,
+        question: Question,
+        above: float,
+        nearness: Nearness | None,
     ) -> tuple[list[tuple[int, float]], int, int]:
         """The answers to show, how many are left out as unlikely, and how many as they have no value to sort by."""
         if question.aggregate is not None:
@@ -234,9 +249,12 @@ class Answerer:
             unlikely = int(np.count_nonzero(low & (scores >= _LEAST_LIKELY))) if only is not Only.OBSERVED else 0
             kept = Candidates(ids[~low], scores[~low])
             ranking = replace(ranking, candidates=kept)
-        if question.sorting is None:
+        if question.sorting is None and nearness is None:
             return ranking.best(limit, only), unlikely, 0
         everything = ranking.best(len(ranking.candidates.ids), only)
+        if question.sorting is None:
+            assert nearness is not None  # one of both orders them
+            return nearness.in_order(everything, set(ranking.proved.tolist()))[:limit], unlikely, 0
         ordered, without = in_order(self.graph, everything, question.sorting)
         return ordered[:limit], unlikely, len(without)
 
@@ -256,6 +274,11 @@ class Answerer:
         assert isinstance(ranking.query, ValueOf)
         holders = writer.holders(ask_exactly(self.graph, ranking.query.of, self.model.mode))
         return columns, [writer.held_by(holders.get(row, ())) for row in chosen]
+
+    @cached_property
+    def places(self) -> Places:
+        """Where the things of the graph are, if it says."""
+        return Places(self.graph)
 
     # ------------------------------------------------------------------------------------------------ all of SPARQL
 

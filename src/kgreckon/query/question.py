@@ -34,6 +34,14 @@ class Sorting:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """That answers are no more than so many metres from the nearest of some things; without a bound, an order alone."""
+
+    of: Query
+    within: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A query with an order, a limit, or one number about all answers."""
 
@@ -42,11 +50,12 @@ class Question:
     limit: int | None = None
     aggregate: Aggregate | None = None
     of: int | None = None  # the attribute whose values are added up or averaged; a count has none
+    near: Near | None = None  # where the answers are
 
     @property
     def is_plain(self) -> bool:
         """Whether nothing is wanted beyond the answers."""
-        return self.sorting is None and self.aggregate is None
+        return self.sorting is None and self.aggregate is None and self.near is None
 
 
 def check_sorts(question: Question, units: Units) -> None:
@@ -62,5 +71,9 @@ def check_sorts(question: Question, units: Units) -> None:
             if not isinstance(near, NumberSort) or unit not in near.units:
                 name = units.attribute_name(question.sorting.attribute)
                 raise UserError(f"{name} is measured in {unit}, not in {near}: nearness cannot be meant")
+    if question.near is not None and not all(
+        isinstance(each, EntitySort) for each in (sort, sort_of(question.near.of, units))
+    ):
+        raise UserError("distances are between things, not numbers")
     if question.of is not None and not isinstance(sort, EntitySort):
         raise UserError("an attribute is totalled over things, not over numbers")

@@ -29,7 +29,6 @@ from kgreckon.server.distributions import distributions
 from kgreckon.server.kinds import Kinds
 from kgreckon.server.limits import Limits
 from kgreckon.server.overviews import Overviews
-from kgreckon.server.places import Places
 from kgreckon.server.sample_questions import examples
 from kgreckon.server.thing_details import ThingPages
 from kgreckon.version import __version__
@@ -53,7 +52,7 @@ class Service:
         self.answerer, self.model, self.limits, self.clock = answerer, answerer.model, limits, clock
         self.graph = answerer.graph
         self.names = self.graph.vocabulary
-        self.catalogue, self.places = Catalogue(self.graph), Places(self.graph)
+        self.catalogue, self.places = Catalogue(self.graph), self.answerer.places
         self.things = ThingPages(self.catalogue, Kinds(self.graph), self.places, self.model)
         self.overviews = Overviews(self.things, quality)
         self.ready = False

@@ -10,12 +10,12 @@ import numpy as np
 from kgreckon.answers import COVERAGE
 from kgreckon.answers.estimates import formula_text, influence_text, interval_texts
 from kgreckon.errors import UserError
+from kgreckon.graph.places import Places
 from kgreckon.models.interface import Model, Prediction, ScoreMeaning
 from kgreckon.query import Pause
 from kgreckon.server import thing_schemas as schemas
 from kgreckon.server.catalogue import Catalogue, label_counts, most_frequent, runs
 from kgreckon.server.kinds import Kinds
-from kgreckon.server.places import Places
 from kgreckon.server.schemas import EntityName
 
 _GROUPS = 60  # relations of one thing

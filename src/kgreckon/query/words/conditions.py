@@ -19,8 +19,8 @@ from kgreckon.query.algebra import (
     Query,
     ValueOf,
 )
-from kgreckon.query.question import Sorting
-from kgreckon.query.words.cursor import ARTICLES, COMPARING
+from kgreckon.query.question import Near, Sorting
+from kgreckon.query.words.cursor import ARTICLES, COMPARING, is_numbers
 from kgreckon.query.words.lexicon import Noun
 from kgreckon.query.words.measures import anything_in
 from kgreckon.query.words.verbs import BE, VerbReader
@@ -43,6 +43,8 @@ class ConditionReader(VerbReader):
     finite_allowed = False  # `which countries border France`: a verb without `that`
     only_best = False
     descending = True
+    near: Near | None = None
+    near_what = False  # `the nearest airports to Oslo`: what they are near to is still to come
 
     def _modifiers(self, parts: list[Query], depth: int) -> list[Query]:
         """What is said about a noun after it, from here on."""
@@ -59,6 +61,10 @@ class ConditionReader(VerbReader):
             if found is None:
                 self.at = start
                 break
+            if word == "or" and not found:
+                raise self.error(
+                    "what stands after 'or' is asked of all answers: say it at the end, without 'or'", start
+                )
             if word == "or":
                 last = parts.pop()
                 parts.append(Or((last, found[0] if len(found) == 1 else And(tuple(found)))))
@@ -99,7 +105,9 @@ class ConditionReader(VerbReader):
             self.take(*ARTICLES)
             return [self._lacking(depth)]
         if self.take("within"):
-            return [self._near(depth)]
+            return self._near(depth)
+        if self.near_what and self.take("to"):
+            return self._nearest(depth)
         if self.ranked and self.take(*_BY):
             return self._by()
         if self.take(*_NEAREST):
@@ -111,6 +119,8 @@ class ConditionReader(VerbReader):
             if found is None:
                 self.at = begun
                 self.unknown("what is not so", self.at)
+            if not found:
+                raise self.error("an order or a distance cannot be denied", begun)
             return [self.negated(found[0] if len(found) == 1 else And(tuple(found)))]
         if free and self.low() == "(":
             return [self._predicate_or_brackets(depth)]
@@ -298,13 +308,26 @@ class ConditionReader(VerbReader):
         self.sorting = Sorting(attribute, descending, nearest)
 
     def _nearest(self, depth: int) -> list[Query]:
-        if not self.ranked:
-            raise self.error("nearness is asked at the outside of a question", self.at - 1)
+        """`nearest to Oslo`, or to the latitude of Oslo."""
         start = self.at
         of = self.part(depth + 1)
+        if not is_numbers(of):
+            return self._at_place(Near(of), depth, start)
+        if not self.ranked:
+            raise self.error("nearness is asked at the outside of a question", start - 1)
         if not isinstance(of, ValueOf):
             raise self.error("nearest in what? Write: nearest to the latitude of …", start)
         self._sort(of.attribute, False, of)
+        return []
+
+    def _at_place(self, near: Near, depth: int, place: int) -> list[Query]:
+        """A distance, which is asked of the answers alone."""
+        before = [token.low for token in self.tokens[:place]]
+        if depth or before.count("(") != before.count(")"):
+            raise self.error("a distance is asked of the answers: begin it with a comma, at the end", place)
+        if self.near is not None:
+            raise self.error("answers can be near to one thing, or to any of several", place)
+        self.near, self.near_what = near, False
         return []
 
     def _compared(self, word: str, depth: int) -> Query:
@@ -316,13 +339,24 @@ class ConditionReader(VerbReader):
         found = Comparison(order) if found is None else Comparison(order, found.factor, found.offset)
         return HavingValue(attribute, Not(Compare(found, of)) if every else Compare(found, of))
 
-    def _near(self, depth: int) -> Query:
-        distance = self._amount(None)
+    def _near(self, depth: int) -> list[Query]:
+        """`within 300 km of Rome`, or within 2 degrees of its latitude."""
+        distance = self._amount("metres")
         if distance is None:
-            raise self.error("expected a distance, such as 2 degrees")
-        self.expect("of")
+            raise self.error("expected a distance, such as 300 km or 2 degrees")
+        if self.take("from") is None:
+            self.expect("of")
         start = self.at
         of = self.part(depth + 1)
-        if not isinstance(of, ValueOf):
+        if isinstance(of, ValueOf):
+            return [HavingValue(of.attribute, self.near_to(distance, of, start))]
+        if is_numbers(of):
             raise self.error("within so much of what? Write: within 2 degrees of the latitude of …", start)
-        return HavingValue(of.attribute, self.near(distance, of, start))
+        metres = None if distance.unit is None else self._number(distance, "metres", distance.place)
+        if metres is None or metres.unit != "metres":
+            raise self.error(
+                "how far? Write: within 300 km of …, or within 2 degrees of the latitude of …", distance.place
+            )
+        if metres.value < 0:
+            raise self.error("a distance is not negative", distance.place)
+        return self._at_place(Near(of, round(metres.value, 6)), depth, start)  # a mile is 1,609.344 metres

@@ -83,8 +83,11 @@ class QuestionReader(SetReader):
         self.ranked = True
         if self.take(*_COUNTS):
             self.finite_allowed, self.ranked = True, False
-            return Question(self.set(0), aggregate=Aggregate.COUNT)
+            return Question(self.set(0), aggregate=Aggregate.COUNT, near=self.near)
         start = self.at
+        nearest = self._nearest_things()
+        if nearest is not None:
+            return nearest
         self.take("the")
         nouns, end = self.noun_at(self.at)
         named = bool(nouns) and end > self.at + 1 and self.sees("of", place=end) is not None  # the longest runway of
@@ -98,11 +101,34 @@ class QuestionReader(SetReader):
         sorting = self.sorting
         if sorting is None and self.measure is not None and limit is not None:
             sorting = Sorting(self.measure, self.descending)
-        if limit is not None and sorting is None:
+        if limit is not None and sorting is None and self.near is None:
             raise self.error("by which attribute? Write for instance 'by population'", len(self.tokens))
         if limit == 0 or self.only_best:
             limit = limit or 1
-        return Question(query, sorting, limit)
+        return Question(query, sorting, limit, near=self.near)
+
+    def _nearest_things(self) -> Question | None:
+        """`the 5 nearest airports to Oslo`; one, if it stands in the singular."""
+        start = self.at
+        self.take("the")
+        limit = self._count()
+        self.near_what = self.take("nearest", "closest") is not None
+        if not self.near_what or self.sees("to"):
+            self.at, self.near_what = start, False
+            return None
+        limit = self._count() if limit is None else limit
+        kind, end = self.class_at(self.at)
+        if (
+            limit is None
+            and kind is not None
+            and self.span(self.at, end).casefold()
+            in (self.vocabulary.entity_label(kind).casefold(), self.vocabulary.entity_name(kind).casefold())
+        ):
+            limit = 1
+        query = self.set(0)
+        if self.near is None:
+            raise self.error("expected 'to' and a thing", self.at)
+        return Question(query, self.sorting, limit, near=self.near)
 
     def _ranking(self) -> int | None:
         """How many of the best are wanted; 0 where it is not said."""
@@ -147,4 +173,4 @@ class QuestionReader(SetReader):
         query = self.set(0)
         if is_numbers(query):
             raise self.error("expected things whose values are totalled", place)
-        return Question(query, aggregate=_AGGREGATES[word], of=attributes[0].id)
+        return Question(query, aggregate=_AGGREGATES[word], of=attributes[0].id, near=self.near)

@@ -197,9 +197,9 @@ class ValueReader(Cursor):
         self.expect("of")
         start = self.at
         of = self.operand(attribute, unit, depth)[1]
-        return self.near(distance, of, start)
+        return self.near_to(distance, of, start)
 
-    def near(self, distance: Amount, of: Query, place: int) -> Query:
+    def near_to(self, distance: Amount, of: Query, place: int) -> Query:
         """The numbers no further than a distance from one number."""
         single = isinstance(of, Number) or (isinstance(of, ValueOf) and isinstance(of.of, Entity))
         if not single:

@@ -6,6 +6,7 @@ parts in brackets, which is always read as it is meant.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import assert_never
 
 from kgreckon.errors import UserError
@@ -23,8 +24,9 @@ from kgreckon.query.algebra import (
     Query,
     ValueOf,
     nodes,
+    plain_number,
 )
-from kgreckon.query.question import Aggregate, Question, Sorting
+from kgreckon.query.question import Aggregate, Near, Question, Sorting
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words.cursor import Cursor, is_numbers
 from kgreckon.query.words.grammar import read_question
@@ -45,8 +47,8 @@ def sentence(question: Query | Question, vocabulary: Vocabulary) -> str:
     if whole.is_plain:
         whole = Question(whole.query)  # how many answers are shown is not a part of what is asked
     lexicon = lexicon_of(vocabulary)
-    for always_quoted in (False, True):
-        text = _asked(whole, _Writer(lexicon, always_quoted))
+    for always_quoted, form in product((False, True), _NEAR if whole.near else _NEAR[:1]):
+        text = _asked(whole, _Writer(lexicon, always_quoted), form)
         if _reads_back(text, whole, vocabulary):
             return text
     return _asked(whole, StrictWriter(vocabulary))
@@ -59,8 +61,13 @@ def _reads_back(text: str, question: Question, vocabulary: Vocabulary) -> bool:
         return False
 
 
-def _asked(question: Question, writer: _Writer | StrictWriter) -> str:
+_NEAR = ("{} {}", "{}, {}", "({}) {}")  # how a distance may stand after what it is asked of: the last is always read
+
+
+def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR[-1]) -> str:
     things = writer.things(question.query)
+    if question.near is not None:
+        things = form.format(things, _distance(question, question.near, writer))
     match question.aggregate:
         case None:
             return _sorted(things, question.sorting, question.limit, writer)
@@ -70,9 +77,21 @@ def _asked(question: Question, writer: _Writer | StrictWriter) -> str:
     return f"{_TOTALS[question.aggregate]} {writer.attribute(question.of)} of {things}"
 
 
+def _distance(question: Question, near: Near, writer: _Writer | StrictWriter) -> str:
+    """`within 300 km of Rome`; a limit without another order is that of the nearest ones."""
+    of = writer.things(near.of)
+    if not isinstance(near.of, Entity) and isinstance(writer, StrictWriter):
+        of = f"({of})"
+    if near.within is None:
+        return f"nearest to {of}"
+    kilometres = plain_number(near.within / 1000)
+    whole = near.within >= 1000 and "e" not in kilometres and float(kilometres) * 1000 == near.within
+    return f"within {f'{kilometres} km' if whole else f'{plain_number(near.within)} m'} of {of}"
+
+
 def _sorted(things: str, sorting: Sorting | None, limit: int | None, writer: _Writer | StrictWriter) -> str:
     if sorting is None:
-        return things
+        return things if limit is None else f"top {limit} {things}"
     by = f"{things} by {writer.attribute(sorting.attribute)}"
     if sorting.nearest is not None:
         by += f" nearest to {writer.value(sorting.nearest).removeprefix('= ')}"

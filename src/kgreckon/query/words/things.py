@@ -21,6 +21,8 @@ class SetReader(ConditionReader):
         parts = [self.part(depth)]
         while self.take("or"):
             parts.append(self.part(depth))
+        if len(parts) > 1 and depth == 0 and self.near is not None:
+            raise self.error("a distance is asked of all answers: put what stands beside 'or' in brackets before it")
         return parts[0] if len(parts) == 1 else self.union(parts)
 
     def part(self, depth: int) -> Query:

@@ -1,7 +1,8 @@
 """The commands that write a folder, each beside a rival that writes there too, and what a folder holds.
 
-A new command that writes is one more line in `commands`; tests/test_faults.py names those that are missing. Commands
-run in forks of this process, which has imported everything.
+A new command that writes is one more line in `commands`; tests/test_faults.py names those that are missing. One whose
+rival may also end well, as two phrases in one graph do, needs nothing more: what both leave is what they leave one
+after the other. Commands run in forks of this process, which has imported everything.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from kgreckon.cli import main as kgreckon
 from kgreckon.query import GENERAL_TYPES
 
 # Commands that write no folder, or only by calling others that do.
-READING = {"ask", "serve", "predict", "show", "check", "stats", "compare", "demo"}
+READING = {"ask", "serve", "mcp", "predict", "show", "check", "stats", "info", "compare", "demo"}
 # Of what a file tells, these depend on the clock; so do the reports that show them.
 TIMES = {"seconds", "train_seconds", "trained_seconds", "queries_per_second", "facts_per_second", "checksum", "files"}
 _UNTOLD = ("events", "logs", "report.")
@@ -47,7 +48,7 @@ class Command:
     """A command that writes the folder OUT of a workspace, and what stands there before."""
 
     name: str
-    arguments: tuple[str, ...]  # where OUT is the folder to write
+    arguments: tuple[str, ...]  # where OUT is the folder to write, or holds the file to write
     rival: tuple[str, ...]  # another that writes there
     before: str | None = None  # a folder of the sources
     grows: bool = False  # its folder is filled bit by bit, each part whole
@@ -59,7 +60,10 @@ class Command:
         return self.arguments[0]
 
     def to(self, out: Path) -> list[str]:
-        return [str(out) if argument == "OUT" else argument for argument in self.arguments]
+        return [
+            str(out / argument[4:]) if argument == "OUT" or argument.startswith("OUT/") else argument
+            for argument in self.arguments
+        ]
 
     def against(self) -> Command:
         """The rival, at the same place."""
@@ -87,9 +91,9 @@ def settings(*assignments: str) -> list[str]:
 
 def commands(sources: Path) -> list[Command]:
     """The commands, which read what `make_sources` makes."""
-    tables, other, values, mmkg, published, graph, benchmark, exported = (
-        str(sources / name)
-        for name in ("facts.tsv", "other.tsv", "values.tsv", "mmkg", "published", "graph", "benchmark", "exported")
+    tables, other, values = (str(sources / f"{name}.tsv") for name in ("facts", "other", "values"))
+    mmkg, published, graph, benchmark, exported, learned = (
+        str(sources / name) for name in ("mmkg", "published", "graph", "benchmark", "exported", "learned")
     )
     write, moved = ("--out", "OUT"), ("--benchmark", benchmark)
     import_ = ("import", tables, values, *write)
@@ -99,6 +103,8 @@ def commands(sources: Path) -> list[Command]:
     train = ("train", benchmark, *write, "--model", "gqe", *neural, *settings("steps=5", "report_every=2"), "--set")
     quick = settings("rank=4", "epochs=2", "batch_size=64", "heads=8", "checkpoint_every=1", "calibrate=false")
     reckoner = ("train", benchmark, *write, "--model", "reckoner", *few, *quick, "--set", "rules=false", "--set")
+    learn = ("learn", tables, values, *write, *settings("device=cpu", "rank=4", "epochs=2", "heads=8"), "--set")
+    complete = ("complete", learned, "--out", "OUT/likely.csv", "--above")
     reproduce = ("reproduce", "yago15k", "--data", mmkg, *write, "--models", "gqe-baseline", *neural, "--set")
     return [
         Command("import", import_, ("import", other, *write)),
@@ -110,6 +116,9 @@ def commands(sources: Path) -> list[Command]:
         Command("export", ("export", benchmark, *write), import_),
         Command("import-queries", ("import-queries", exported, "--graphs", benchmark, *write), (*build, "2")),
         Command("import-benchmark", ("import-benchmark", published, *write), (*build, "3")),
+        Command("phrase", ("phrase", "OUT", "r0", "is in"), ("phrase", "OUT", "r1", "helps"), "graph"),
+        Command("learn", (*learn, "seed=0"), (*learn, "seed=1"), grows=True, share=0.5),
+        Command("complete", (*complete, "0.02"), (*complete, "0.05"), "filled"),
         Command("reproduce", (*reproduce, "steps=4"), (*reproduce, "steps=6"), grows=True, share=0.2),
     ]
 
@@ -129,8 +138,10 @@ def make_sources(folder: Path) -> None:
     with (folder / "told").open("w") as told, redirect_stdout(told), redirect_stderr(told):
         for name, out in (("import", "graph"), ("build", "benchmark")):
             call(by_name[name].to(folder / out))  # here, so that forks have the modules and the compiled code
-    for name, out in (("train", "run"), ("export", "exported")):
+    for name, out in (("train", "run"), ("export", "exported"), ("learn", "learned")):
         must_end(by_name[name].to(folder / out), folder / "told")
+    (folder / "filled").mkdir()
+    (folder / "filled" / "likely.csv").write_text("what stood there before\n")
     must_end(["evaluate", str(folder / "run"), "--queries", "3"], folder / "told")
 
 
@@ -222,7 +233,7 @@ def content(folder: Path) -> dict[str, Any]:
         if path.suffix == ".jsonl":
             lines = [json.loads(line) for line in path.read_bytes().splitlines()]
             found[str(name)] = [timeless(line) for line in lines if "trained_seconds" not in line]
-        elif path.name.endswith("_metrics.json") or path.parent.name == "results":
+        elif path.name.endswith(("_metrics.json", "quality.json")) or path.parent.name == "results":
             found[str(name)] = timeless(json.loads(path.read_bytes()))
     return found
 

@@ -23,12 +23,14 @@ from hypothesis import strategies as st
 
 import kgreckon as kg
 from kgreckon.errors import UserError
+from kgreckon.files import new_file
 from kgreckon.graph import TableKind, read_sources
 from kgreckon.graph.readers import reading_of
 from kgreckon.graph.wide.frames import frame_tables
 from kgreckon.graph.wide.guessing import guess
 from kgreckon.graph.wide.loading import load
 from kgreckon.graph.wide.mapping import checked, write_mapping
+from kgreckon.runs.checking import State, check_folder
 from test_readers import facts_of, labels_of, values_of
 
 _NOTE = "someone wants something that somebody else has and in the end nobody has it"
@@ -683,6 +685,24 @@ class TestCommand:
             "import", file("films.csv", FILMS), "--mapping", tmp_path / "g" / "mapping.toml", "--out", tmp_path / "h"
         )
         assert code == 0 and again.partition(":")[2] == shown.partition(":")[2]
+        mapping = (tmp_path / "g" / "mapping.toml").read_bytes()
+        assert command("phrase", tmp_path / "g", "director", "was made by")[0] == 0
+        assert (tmp_path / "g" / "mapping.toml").read_bytes() == mapping and not check_folder(tmp_path / "g").is_damaged
+        (tmp_path / "g" / "mapping.toml").write_bytes(mapping + b" ")
+        check = check_folder(tmp_path / "g")
+        assert check.parts() == {"graph": State.WHOLE, "mapping": State.DAMAGED} and "edited" in str(check.as_json())
+
+    def test_a_mapping_replaces_nothing_but_a_file_that_nobody_writes(self, file, tmp_path):
+        source = file("films.csv", FILMS)
+        code, _, errors = command("import", source, "--dry-run", "--write-mapping", "/dev/null")
+        assert code == 2 and errors.splitlines()[-1] == (
+            "error: /dev/null is not a file that can be replaced: name another"
+        )
+        with new_file(tmp_path / "films.toml") as path:
+            path.write_text("ours")
+            code, _, errors = command("import", source, "--dry-run", "--write-mapping", tmp_path / "films.toml")
+            assert code == 2 and "films.toml is being written by another process" in errors
+        assert (tmp_path / "films.toml").read_text() == "ours"
 
     def test_without_a_place_to_write_nothing_is_read(self, file):
         code, _, errors = command("import", file("films.csv", FILMS))

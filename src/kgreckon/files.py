@@ -162,6 +162,16 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """The same for a file of any place that the user names: nobody else writes it meanwhile."""
+    path = Path(path).resolve()  # so that a link stays one
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path} is not a file that can be replaced: name another")
+    with _locked(_lock_beside(path), path), replacing(path) as temporary:
+        yield temporary
+
+
+@contextmanager
 def new_part(folder: Path) -> Iterator[Path]:
     """The same for a folder, within one that this process is `writing`: each file is synced once, at the end."""
     target = folder.with_name(_NEW + folder.name)

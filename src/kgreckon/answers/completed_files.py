@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from kgreckon.answers.completing import MissingFact, MissingValue
 from kgreckon.errors import UserError
-from kgreckon.files import replacing
+from kgreckon.files import new_file
 from kgreckon.query.sparql.names import NAMESPACE, iri
 
 SUFFIXES = (".parquet", ".csv", ".tsv", ".nt", ".ttl")
@@ -58,7 +58,7 @@ def write_completed(path: Path, items: Iterable[MissingFact | MissingValue]) -> 
     check_suffix(path)
     filled = Filled()
     counted = map(filled.count, items)
-    with replacing(path) as temporary:
+    with new_file(path) as temporary:
         match path.suffix:
             case ".parquet":
                 _write_parquet(temporary, counted)

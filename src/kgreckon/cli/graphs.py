@@ -56,7 +56,7 @@ def import_(
     """Make a graph folder from files."""
     from kgreckon.cli.console import console, notes
     from kgreckon.cli.mapping_tables import print_first_facts, print_guesses
-    from kgreckon.files import new_folder, replacing
+    from kgreckon.files import new_file, new_folder
     from kgreckon.graph import TableKind, read_sources
     from kgreckon.graph.folder_format import HEADER
     from kgreckon.graph.readers import reading_of
@@ -81,7 +81,7 @@ def import_(
             [*(sources or ()), *tables], top_attributes, skip_bad_lines, reading, _Reading(status.update)
         )
         if write_mapping is not None:
-            with replacing(write_mapping) as temporary:
+            with new_file(write_mapping) as temporary:
                 temporary.write_text(as_toml(report.tables), encoding="utf-8")
         return graph, report
 
@@ -94,9 +94,7 @@ def import_(
         with new_folder(out, HEADER, overwrite) as target, notes().status("reading ...") as status:  # refused before
             graph, report = read(status)
             status.update("writing ...")
-            write_graph(graph, target)
-            if report.tables:
-                (target / "mapping.toml").write_text(as_toml(report.tables), encoding="utf-8")
+            write_graph(graph, target, mapping=as_toml(report.tables).encode() if report.tables else None)
     for remark in report.remarks():
         notes().print(remark, soft_wrap=True)
     summary = {
@@ -139,17 +137,20 @@ def phrase(
 ) -> None:
     """Say how a relation reads in questions and answers; an empty phrase takes a given one away."""
     from kgreckon.errors import UserError
-    from kgreckon.graph.storage import open_graph_folder, save_graph
+    from kgreckon.graph.storage import change_graph
 
-    opened = open_graph_folder(graph)
-    place = opened.vocabulary.relation_id(relation)
-    if place & 1:
-        raise UserError(f"{relation!r} is an inverse: say how {relation[1:]!r} reads, from head to tail")
     said = " ".join(words.split())
-    phrases = list(opened.relation_phrases)
-    phrases[place >> 1] = said or None
-    save_graph(replace(opened, relation_phrases=tuple(phrases)), graph, overwrite=True)
-    name = opened.relations.name(place >> 1)
+
+    def phrased(opened: KnowledgeGraph) -> KnowledgeGraph:
+        place = opened.vocabulary.relation_id(relation)
+        if place & 1:
+            raise UserError(f"{relation!r} is an inverse: say how {relation[1:]!r} reads, from head to tail")
+        phrases = list(opened.relation_phrases)
+        phrases[place >> 1] = said or None
+        return replace(opened, relation_phrases=tuple(phrases))
+
+    changed = change_graph(graph, phrased)
+    name = changed.relations.name(changed.vocabulary.relation_id(relation) >> 1)
     typer.echo(f"{graph}: {name} reads: … {said} …" if said else f"{graph}: {name} has no phrase of its own any more")
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from kgreckon.errors import UserError
 
 HEADER = "graph.json"
+MAPPING = "mapping.toml"  # what the columns of wide tables became; nothing is read from it
 FORMAT = "kgreckon-graph"
 VERSION = 3  # 1 has no checksums, 2 no compressed rows and no index
 NULLABLE = ("label", "phrase")

@@ -6,6 +6,7 @@ where a question touches them. A compressed folder, and one of an earlier versio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from kgreckon.graph.folder_format import (
     ENTITY_INDEX,
     FORMAT,
     INDEX,
+    MAPPING,
     MOST_TEXT,
     ROWS,
     TABLES,
@@ -49,8 +51,18 @@ def save_graph(graph: KnowledgeGraph, folder: Path, compress: bool = False, over
         write_graph(graph, target, compress)
 
 
-def write_graph(graph: KnowledgeGraph, target: Path, compress: bool = False) -> None:
-    """Write the files of a graph folder into a new one."""
+def change_graph(folder: Path, change: Callable[[KnowledgeGraph], KnowledgeGraph]) -> KnowledgeGraph:
+    """Replace the graph in a folder by what `change` makes of it; nobody else writes there from before it is read."""
+    _read_header(folder)  # a folder that is not one says so
+    with new_folder(folder, HEADER, overwrite=True) as target:
+        graph, mapping = change(open_graph_folder(folder)), folder / MAPPING
+        is_compressed = "blocks" not in _read_header(folder)
+        write_graph(graph, target, is_compressed, mapping.read_bytes() if mapping.is_file() else None)
+    return graph
+
+
+def write_graph(graph: KnowledgeGraph, target: Path, compress: bool = False, mapping: bytes | None = None) -> None:
+    """Write the files of a graph folder into a new one, beside the mapping of the tables that it came from."""
     tables = _tables(graph)
     for name, columns in tables.items():
         write_table(target / f"{name}.arrow", pa.table(columns, schema=_wide_enough(TABLES[name], columns)), compress)
@@ -71,6 +83,9 @@ def write_graph(graph: KnowledgeGraph, target: Path, compress: bool = False) -> 
         files += _write_indices(graph, target)
         header["unit_starts"] = graph.values.unit_starts.tolist()
         header["blocks"] = {path.name: block_checksums(path) for path in files}
+    if mapping is not None:
+        files.append(target / MAPPING)
+        files[-1].write_bytes(mapping)
     header["files"] = listing(files)
     (target / HEADER).write_bytes(as_json(header))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +67,7 @@ class RunFiles:
             except SafetensorError as error:  # a full disk
                 raise UserError(f"{path} cannot be written: {error}") from None
             seal_file(temporary)
-            shutil.copymode(self.folder / HEADER, temporary)  # whoever may read the run may load its weights
+            temporary.chmod(self.folder.stat().st_mode & 0o666)  # whoever may open the run may load its weights
 
     def record(self, line: dict[str, Any]) -> None:
         """Append a sealed line of metrics, durably."""

@@ -15,6 +15,7 @@ from kgreckon.benchmark.format import HEADER as BENCHMARK_HEADER
 from kgreckon.errors import UserError
 from kgreckon.files import check_listed, fits_seal, mapped
 from kgreckon.graph.folder_format import HEADER as GRAPH_HEADER
+from kgreckon.graph.folder_format import MAPPING
 from kgreckon.graph.storage import check_graph_folder, is_graph_folder
 from kgreckon.graph.world import WORLD_FOLDER
 from kgreckon.models.run_files import BEST, LAST, METRICS, RunFiles, is_run_folder
@@ -23,6 +24,7 @@ from kgreckon.query import Shape
 from kgreckon.runs.run_folder import GRAPH, Run
 
 _OTHER = "its checksum is another"
+_EDITED = "it was edited, or is damaged; the graph does not depend on it"
 _OLDER = "written by an older version, without checksums"
 
 
@@ -106,7 +108,7 @@ class Check:
         else:
             self.add(part, path, State.DAMAGED, _OTHER if fits is False else "it has no checksum")
 
-    def listed(self, part: str, path: Path, files: Any) -> None:
+    def listed(self, part: str, path: Path, files: Any, problem: str = _OTHER) -> None:
         """Check a file that another one lists; `files` is None where that cannot be read, or is of an older version."""
         if not path.is_file():
             self.add(part, path, State.DAMAGED, "it is missing")
@@ -116,7 +118,7 @@ class Check:
             try:
                 check_listed(path, mapped(path), files)
             except UserError:
-                self.add(part, path, State.DAMAGED, _OTHER)
+                self.add(part, path, State.DAMAGED, problem)
             else:
                 self.add(part, path)
 
@@ -150,7 +152,10 @@ def _check_graph(check: Check, part: str, folder: Path) -> str | None:
     files = header.get("files")
     names = sorted(files) if isinstance(files, dict) else [path.name for path in sorted(folder.glob("*.arrow"))]
     for name in names:
-        check.listed(part, folder / name, files)
+        if name != MAPPING:
+            check.listed(part, folder / name, files)
+    if (folder / MAPPING).is_file():
+        check.listed("mapping", folder / MAPPING, files, _EDITED)
     try:
         return fingerprint(check_graph_folder(folder))
     except UserError as error:
@@ -214,15 +219,7 @@ def _check_run(check: Check) -> None:
     folder = check.folder
     header = check.sealed("settings", folder / RUN_HEADER)
     older = header.get("version") == 1
-    for part, name in (("best weights", BEST), ("last checkpoint", LAST)):
-        _check_weights(check, part, folder / name, older)
-    _check_metrics(check, folder / METRICS, older)
-    for path in sorted(folder.glob("*.json")):
-        if path.name != RUN_HEADER:
-            part = path.stem.replace("_", " ")
-            files = check.sealed(part, path, older).get("files")
-            for name in files if isinstance(files, dict) else ():
-                check.listed(part, folder / name, files)
+    _check_model(check, folder, older)
     for path in sorted((folder / "events").glob("*")):
         check.add("events", path, *_state_of_events(path))
     try:
@@ -231,14 +228,36 @@ def _check_run(check: Check) -> None:
         check.found("settings", folder / RUN_HEADER, error)
         return
     if run.is_learned:
-        _check_graph(check, "graph", folder / GRAPH)
-        if (run.trial.folder / BEST).is_file():
-            _check_weights(check, "trial", run.trial.folder / BEST, older)
+        if (folder / GRAPH).is_dir():
+            found = _check_graph(check, "graph", folder / GRAPH)
+            if found not in (None, header["learned_from"].get("graph_hash")):
+                check.found("graph", folder / RUN_HEADER, UserError("the graph is not the one that was learned from"))
+        else:
+            check.add("graph", folder / GRAPH, State.ABSENT, "not written yet")
+        if run.trial.folder.is_dir():
+            _check_model(check, run.trial.folder, older, "trial: ")
     elif run.benchmark_place.is_dir():
         try:
             run.benchmark()
         except UserError as error:
             check.found("settings", folder / RUN_HEADER, error)
+
+
+def _check_model(check: Check, folder: Path, older: bool, whose: str = "") -> None:
+    """Check the weights, metrics, calibrations and results in a folder."""
+    for part, name in (("best weights", BEST), ("last checkpoint", LAST)):
+        if not whose or (folder / name).is_file():
+            _check_weights(check, whose + part, folder / name, older)
+    for path in sorted(folder.glob("*.safetensors")):  # of a training that is not done
+        if path.name not in (BEST, LAST):
+            _check_weights(check, whose + path.stem, path, older)
+    _check_metrics(check, whose + "metrics", folder / METRICS, older)
+    for path in sorted(folder.glob("*.json")):
+        if path.name != RUN_HEADER:
+            part = whose + path.stem.replace("_", " ")
+            files = check.sealed(part, path, older).get("files")
+            for name in files if isinstance(files, dict) else ():
+                check.listed(part, folder / name, files)
 
 
 def _check_weights(check: Check, part: str, path: Path, older: bool) -> None:
@@ -249,14 +268,14 @@ def _check_weights(check: Check, part: str, path: Path, older: bool) -> None:
         return
     check._seal(part, path, fits_seal(memoryview(mapped(path))), older)
     try:
-        RunFiles(check.folder).tensors(path.name, torch.device("cpu"))
+        RunFiles(path.parent).tensors(path.name, torch.device("cpu"))
     except UserError as error:
         check.found(part, path, error)
 
 
-def _check_metrics(check: Check, path: Path, older: bool) -> None:
+def _check_metrics(check: Check, part: str, path: Path, older: bool) -> None:
     if not path.is_file():
-        check.add("metrics", path, State.ABSENT, "nothing is recorded yet")
+        check.add(part, path, State.ABSENT, "nothing is recorded yet")
         return
     *lines, rest = path.read_bytes().split(b"\n")
     fits = [fits_seal(line + b"\n") for line in lines]
@@ -266,11 +285,11 @@ def _check_metrics(check: Check, path: Path, older: bool) -> None:
         if line_fits is False or (line_fits is None and not older)
     ]
     if damaged:
-        check.add("metrics", path, State.DAMAGED, f"{_OTHER} in lines {', '.join(damaged)}")
+        check.add(part, path, State.DAMAGED, f"{_OTHER} in lines {', '.join(damaged)}")
     elif rest:
-        check.add("metrics", path, State.DAMAGED, "its last line has no end: training goes on without it")
+        check.add(part, path, State.DAMAGED, "its last line has no end: training goes on without it")
     else:
-        check.add("metrics", path, State.UNCHECKED if None in fits else State.WHOLE, _OLDER if None in fits else None)
+        check.add(part, path, State.UNCHECKED if None in fits else State.WHOLE, _OLDER if None in fits else None)
 
 
 def _state_of_events(path: Path) -> tuple[State, str | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -15,7 +14,7 @@ from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.held_back import HeldBack, hold_back
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.registry import DEFAULT_MODEL, choose_settings
-from kgreckon.models.run_files import HEADER, LAST
+from kgreckon.models.run_files import LAST
 from kgreckon.runs.quality import measure
 from kgreckon.runs.run_folder import QUALITY, Run
 
@@ -52,7 +51,6 @@ def learn_graph(
         if not len(kept.facts) + len(kept.attribute_facts):
             raise UserError("the graph has too few facts to learn from")
         make_folders(run.trial.folder)
-        shutil.copyfile(run.folder / HEADER, run.trial.folder / HEADER)
         run.family.learn(run.trial, kept, hidden, chosen, device, progress)
         report = run.quality()
         if report is None:

@@ -13,7 +13,7 @@ from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.devices import float32_products
 from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
-from kgreckon.models.reckoner.learning import is_trained, learn_reckoner, open_reckoner
+from kgreckon.models.reckoner.learning import forget_parts, is_trained, learn_reckoner, open_reckoner
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
 from kgreckon.models.reckoner.reckoner_settings import SMALL, ReckonerSettings
 from kgreckon.models.reckoner.training import load_reckoner, train_reckoner
@@ -41,7 +41,9 @@ class ReckonerFamily(ModelFamily[ReckonerSettings]):
         progress: TrainingProgress,
     ) -> None:
         """Take all epochs that are left, then fit the rest."""
-        if not is_trained(files):
+        if is_trained(files):
+            forget_parts(files)
+        else:
             with float32_products("high" if device.type == "cuda" else "highest"):
                 train_reckoner(files, benchmark, settings, device, progress)
 
@@ -68,7 +70,9 @@ class ReckonerFamily(ModelFamily[ReckonerSettings]):
         trial: RunFiles | None = None,
     ) -> None:
         """Take all epochs that are left, then fit the rest; after a trial only half of the epochs."""
-        if not is_trained(files):
+        if is_trained(files):
+            forget_parts(files)
+        else:
             with float32_products("high" if device.type == "cuda" else "highest"):
                 calibration = None if trial is None else go_on_from(trial, files, settings)
                 learn_reckoner(files, graph, held_back, settings, device, progress, calibration=calibration)

@@ -94,9 +94,14 @@ def learn_reckoner(
     maps = sample.fit() if settings.calibrate else AnswerMaps({})
     write_json(files.folder / ANSWERS, maps.as_json())
     write_json(files.folder / CALIBRATION, facts.calibration.as_json())
+    forget_parts(files)
+    progress.validated(step, mrr, True)
+
+
+def forget_parts(files: RunFiles) -> None:
+    """Remove what the weights hold too, also where a training was killed before it could."""
     for name in (RULES, ATTRIBUTES):
         (files.folder / name).unlink(missing_ok=True)
-    progress.validated(step, mrr, True)
 
 
 def _once(files: RunFiles, name: str, learn: Callable[[], dict[str, Tensor]]) -> dict[str, Tensor]:

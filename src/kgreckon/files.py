@@ -162,6 +162,18 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def room_beside(temporary: Path) -> Iterator[Path]:
+    """A folder for a library that leaves files of its own where it is killed; it goes when the block ends."""
+    room = temporary.with_name(f"{temporary.name}-room")
+    shutil.rmtree(room, ignore_errors=True)  # of a writer that was killed
+    room.mkdir()
+    try:
+        yield room
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+@contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """The same for a file of any place that the user names: nobody else writes it meanwhile."""
     path = Path(path).resolve()  # so that a link stays one

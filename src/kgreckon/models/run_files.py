@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgreckon.errors import UserError
-from kgreckon.files import UNSEALED, as_json, check_seal, fits_seal, replacing, seal_file, sync
+from kgreckon.files import UNSEALED, as_json, check_seal, fits_seal, replacing, room_beside, seal_file, sync
 
 if TYPE_CHECKING:
     import torch
@@ -60,10 +60,11 @@ class RunFiles:
         from safetensors.torch import save_file
 
         path = self.folder / name
-        with replacing(path) as temporary:
+        with replacing(path) as temporary, room_beside(temporary) as room:
             try:
                 whole = {key: tensor.detach().contiguous() for key, tensor in tensors.items()}
-                save_file(whole, temporary, metadata=UNSEALED)
+                save_file(whole, room / name, metadata=UNSEALED)  # which begins a file of its own beside that one
+                (room / name).replace(temporary)
             except SafetensorError as error:  # a full disk
                 raise UserError(f"{path} cannot be written: {error}") from None
             seal_file(temporary)

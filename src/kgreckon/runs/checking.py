@@ -248,11 +248,11 @@ def _check_model(check: Check, folder: Path, older: bool, whose: str = "") -> No
     for part, name in (("best weights", BEST), ("last checkpoint", LAST)):
         if not whose or (folder / name).is_file():
             _check_weights(check, whose + part, folder / name, older)
-    for path in sorted(folder.glob("*.safetensors")):  # of a training that is not done
+    for path in sorted(folder.glob("[!.]*.safetensors")):  # of a training that is not done
         if path.name not in (BEST, LAST):
             _check_weights(check, whose + path.stem, path, older)
     _check_metrics(check, whose + "metrics", folder / METRICS, older)
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob("[!.]*.json")):
         if path.name != RUN_HEADER:
             part = whose + path.stem.replace("_", " ")
             files = check.sealed(part, path, older).get("files")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgreckon.errors import UserError
-from kgreckon.files import make_folders, write_json, writing
+from kgreckon.files import write_json, writing
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.held_back import HeldBack, hold_back
 from kgreckon.models.interface import TrainingProgress
@@ -50,8 +50,8 @@ def learn_graph(
         kept, hidden = hold_back(graph, held_back, np.random.default_rng(chosen.seed))
         if not len(kept.facts) + len(kept.attribute_facts):
             raise UserError("the graph has too few facts to learn from")
-        make_folders(run.trial.folder)
-        run.family.learn(run.trial, kept, hidden, chosen, device, progress)
+        with writing(run.trial.folder, make=True):
+            run.family.learn(run.trial, kept, hidden, chosen, device, progress)
         report = run.quality()
         if report is None:
             progress.stage("measuring on the facts that were held back")

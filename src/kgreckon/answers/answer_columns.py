@@ -82,8 +82,9 @@ class ColumnWriter:
 
     def of_things(self) -> tuple[Column, ...]:
         """The columns beside answers that are things."""
+        labels = lexicon_of(self.names).attributes
         return tuple(
-            Column(self.names.attribute_name(one), self.names.attribute_label(one), self.names.attribute_unit(one))
+            Column(self.names.attribute_name(one), labels[one], self.names.attribute_unit(one))
             for one in self.attributes
         )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.query.question import Aggregate, Question
+from kgreckon.query.words.lexicon import lexicon_of
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def stated_total(graph: KnowledgeGraph, question: Question, proved: np.ndarray) 
     values = np.array([graph.values.numbers[own].mean() for own in rows if len(own)])
     return Total(
         kind.value,
-        names.attribute_label(question.of),
+        lexicon_of(names).attributes[question.of],
         total_of(kind, values) if len(values) or kind is Aggregate.SUM else None,
         names.attribute_unit(question.of),
         len(values),

@@ -56,6 +56,10 @@ class GraphVocabulary:
         """Whether a fact leads from an entity along a relation or an inverse."""
         return len(self.graph.follows.row(entity, relation)) > 0
 
+    def ends(self, relation: int, entity: int, count: int) -> Sequence[int]:
+        """The first entities that a relation or an inverse leads to."""
+        return self.graph.follows.row(entity, relation)[:count].tolist()
+
     def has_value(self, attribute: int, entity: int) -> bool:
         """Whether an attribute of an entity is stated."""
         return len(self.graph.values_of.row(entity, attribute)) > 0

@@ -45,6 +45,10 @@ class Vocabulary(Units, Protocol):
         """Whether a fact leads from an entity along a relation or an inverse."""
         ...
 
+    def ends(self, relation: int, entity: int, count: int) -> Sequence[int]:
+        """The first entities that a relation or an inverse leads to."""
+        ...
+
     def has_value(self, attribute: int, entity: int) -> bool:
         """Whether an attribute of an entity is stated."""
         ...

@@ -20,10 +20,11 @@ from kgreckon.query.algebra import (
     ValueOf,
 )
 from kgreckon.query.question import Near, Sorting
+from kgreckon.query.words.comparatives import SIZES, ComparativeReader
 from kgreckon.query.words.cursor import ARTICLES, COMPARING, is_numbers
 from kgreckon.query.words.lexicon import Noun
-from kgreckon.query.words.measures import anything_in
-from kgreckon.query.words.verbs import BE, VerbReader
+from kgreckon.query.words.measures import ORDERS, anything_in
+from kgreckon.query.words.verbs import BE
 
 _WHICH = ("that", "which", "who", "whom")
 _WITH = ("with", "having")
@@ -35,7 +36,7 @@ _NEAREST = ("nearest to", "closest to", "nearest", "closest")
 _DATES = ("before", "after", "in", "on", "since", "until", "between", "from", "around", "about", *COMPARING)
 
 
-class ConditionReader(VerbReader):
+class ConditionReader(ComparativeReader):
     """Reads conditions on things, and the order of answers."""
 
     sorting: Sorting | None = None
@@ -76,7 +77,7 @@ class ConditionReader(VerbReader):
         low = self.sees(*_WHICH, *_WITH, "without", "whose", "where", "not", *_BY, *_NEAREST, "within", place=place)
         if low in _BY and not self.ranked:
             low = None
-        if self.sees(*self.lexicon.comparatives, place=place):
+        if self.sees(*self.lexicon.comparatives, *SIZES, place=place):
             return True
         return low is not None or bool(self.reduced_at(place)[0]) or self._is_dated(place)
 
@@ -89,14 +90,24 @@ class ConditionReader(VerbReader):
     def _modifier(self, depth: int, free: bool) -> list[Query] | None:
         """The conditions that begin here, or None; a `free` one follows a comma or an `and`."""
         if self.take(*_WHICH):
-            return self.predicates(depth)
+            return self._object_clause() or self.predicates(depth)
         if self._is_dated(self.at):
             return [self._dated(depth)]
+        if self.sees("at least", "at most") and (quantity := self._of_quantity()) is not None:
+            return [quantity]
+        if self.kind is not None and self.low() == "of" and depth == 0 and (belonging := self._belonging()) is not None:
+            return [belonging]
+        if word := self.take(*SIZES):
+            return [self._than(self._size(self.at - 2), SIZES[word], depth)]
         verbs, end = self.reduced_at(self.at)
+        if verbs and self.low() == "by" and end == self.at + 1 and self.ranked and self._condition_begins(end):
+            verbs = []  # by population, and not by Fritz Lang
         if verbs and (end > self.at + 1 or self.low() not in _WITH):
             return self.spliced(self._verb(verbs, end, depth))
         if word := self.take(*self.lexicon.comparatives):
             return [self._compared(word, depth)]
+        if self.sees(*ORDERS) and (quantity := self._of_quantity()) is not None:
+            return [quantity]
         if self.take("whose", "where"):
             return self._conditions(depth)
         if self.take(*_WITH):
@@ -127,8 +138,35 @@ class ConditionReader(VerbReader):
         if (free or self.finite_allowed) and self.predicate_begins(self.at):
             return self.spliced(self.predicate(depth))
         if free and self._condition_begins(self.at):
-            return [self._condition_on(depth)]
+            return self.spliced(self._condition_on(depth))
         return None
+
+    def _belonging(self) -> Query | None:
+        """`cities of Japan`, `languages of Switzerland`: by the only relation that leads to such things from there."""
+        named, end = self.entity_at(self.at + 1)
+        if len(named) != 1 or self.kind is None:
+            return None
+        place = self.at
+        relations = [one for one in range(2 * len(self.lexicon.relations)) if self._ends_in(one, named[0], self.kind)]
+        in_place = [one for one in relations if one & 1 and self.lexicon.relations[one >> 1].verb in ("is in", "is on")]
+        relations = in_place or relations
+        if not relations:
+            return None
+        if len(relations) > 1:
+            names = [self.vocabulary.relation_name(one & ~1) for one in relations]
+            raise self.error(f"'of' may mean several relations: {', '.join(names)}; write one of them", place)
+        self.at = end
+        return Follow(relations[0], Entity(named[0]))
+
+    def _object_clause(self) -> list[Query]:
+        """`languages that Switzerland speaks`: nothing where a verb comes first."""
+        named, end = self.entity_at(self.at)
+        verbs, beyond = self.finite_at(end) if named else ([], end)
+        if not verbs or self.predicate_begins(self.at):
+            return []
+        thing = self._entity(named, end)
+        start, self.at = self.at, beyond
+        return [self.object_of(thing, verbs, start, self.kind)]
 
     def negated(self, query: Query) -> Query:
         """What `not` means: a number that is stated otherwise; anything else that is not stated."""
@@ -143,13 +181,13 @@ class ConditionReader(VerbReader):
 
     def _conditions(self, depth: int) -> list[Query]:
         """The conditions after `with`, `whose` or `where`."""
-        found = [self._condition_on(depth)]
+        found = self.spliced(self._condition_on(depth))
         while self.sees("and"):
             place = self.at + 1
             if self._modifier_begins(place) or self.predicate_begins(place) or not self._condition_begins(place):
                 break
             self.at = place
-            found.append(self._condition_on(depth))
+            found += self.spliced(self._condition_on(depth))
         return found
 
     def _condition_on(self, depth: int) -> Query:
@@ -160,9 +198,14 @@ class ConditionReader(VerbReader):
             return self.negated(self._condition_on(depth))
         self.take(*ARTICLES)
         known = self.take("known", "stated") is not None
+        if not known and self.noun_at(self.at + 1)[0] and self.take("missing", "unknown", "unstated"):
+            return self._lacking(depth)
         start = self.at
         nouns, end = self.noun_at(start)
         if not nouns:
+            found = self._of_quantity() or self._more_of(depth)
+            if found is not None:
+                return found
             self.unknown("a property", start)
         self.at = end
         be = self.take(*BE) is not None
@@ -183,7 +226,7 @@ class ConditionReader(VerbReader):
             return stated
         unit = self.vocabulary.attribute_unit(attribute)
         if self.ranked and self.take(*_NEAREST):
-            self.sorting = Sorting(attribute, False, self.operand(attribute, unit, depth)[1])
+            self.sorting = Sorting(attribute, False, self.one_number(attribute, unit, depth))
             return HavingValue(attribute, anything_in(unit))
         if not known and (be or self._value_follows()):
             return HavingValue(attribute, self.value(attribute, unit, depth + 1))
@@ -226,8 +269,11 @@ class ConditionReader(VerbReader):
         else:
             objects = self.objects(depth + 1)
         parts = tuple(Follow(at(of), self._things(of)) for of in objects)
-        found_all: Query = parts[0] if len(parts) == 1 else And(parts)
-        return Not(found_all) if denied else found_all
+        if len(parts) == 1 or denied:
+            found_all: Query = parts[0] if len(parts) == 1 else And(parts)
+            return Not(found_all) if denied else found_all
+        self.joint = And(parts)
+        return self.joint
 
     def _object_follows(self) -> bool:
         if self.at >= len(self.tokens):
@@ -329,15 +375,6 @@ class ConditionReader(VerbReader):
             raise self.error("answers can be near to one thing, or to any of several", place)
         self.near, self.near_what = near, False
         return []
-
-    def _compared(self, word: str, depth: int) -> Query:
-        """`higher than 4 km`, `north of Oslo`."""
-        attribute, more = self.lexicon.comparatives[word]
-        every = self.take("every", "all", "each") is not None
-        found, of = self.operand(attribute, self.vocabulary.attribute_unit(attribute), depth)
-        order = (Order.AT_MOST if every else Order.GREATER) if more else (Order.AT_LEAST if every else Order.LESS)
-        found = Comparison(order) if found is None else Comparison(order, found.factor, found.offset)
-        return HavingValue(attribute, Not(Compare(found, of)) if every else Compare(found, of))
 
     def _near(self, depth: int) -> list[Query]:
         """`within 300 km of Rome`, or within 2 degrees of its latitude."""

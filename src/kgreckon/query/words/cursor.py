@@ -21,8 +21,8 @@ _SIGNS_IN_TEXT = "< > = <= >= != == ≤ ≥ ≠ ≈ ≉ ~"
 COMPARING = frozenset(_SIGNS_IN_TEXT.split())
 _RESERVED_IN_TEXT = """
     a about above after an and any are around at before below between but by count do does every from has have how
-    in is known many missing not number numbers of on or over since something someone that the than things times to
-    top twice under unknown until was were what which who whose where with within without
+    in is known many missing neither nor not number numbers of on or over since something someone that the than things
+    times to top twice under unknown until was were what which who whose where with within without
     """
 RESERVED = frozenset(_RESERVED_IN_TEXT.split())
 
@@ -71,7 +71,8 @@ class WordsError(UserError):
         candidates = list(self._candidates())
         whole = nearest(self._word, candidates)
         first = nearest(self._word.split(" ")[0], candidates) if " " in self._word else []
-        return list(dict.fromkeys([*whole[:1], *first[:1], *whole, *first]))[:3]
+        close = dict.fromkeys([*whole[:1], *first[:1], *whole, *first])
+        return [text for text in close if text.casefold() != self._word.casefold()][:3]
 
     def __str__(self) -> str:
         close = self.suggestions

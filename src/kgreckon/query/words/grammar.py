@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgreckon.errors import UserError
-from kgreckon.query.algebra import And, Query
+from kgreckon.query.algebra import And, Entity, Follow, Query
 from kgreckon.query.question import Aggregate, Question, Sorting, check_sorts
 from kgreckon.query.shapes import check_size
 from kgreckon.query.vocabulary import Vocabulary
@@ -12,14 +12,15 @@ from kgreckon.query.words.lexicon import lexicon_of
 from kgreckon.query.words.things import SetReader
 from kgreckon.query.words.verbs import ENDINGS
 
-_LEADS = ("what are", "what is", "which are", "which is", "who are", "who is", "show me", "give me", "tell me", "show",
-          "list", "find", "name", "which", "whose", "where are", "please")  # fmt: skip
+_LEADS = ("what 's", "what ’s", "who 's", "who ’s", "what are", "what is", "which are", "which is", "who are", "who is",
+          "show me", "give me", "tell me", "show", "list", "find", "name", "which", "whose", "where are",
+          "please")  # fmt: skip
 _COUNTS = ("how many", "the number of", "number of", "count of", "count")
 _AGGREGATES = {
     "sum": Aggregate.SUM, "total": Aggregate.SUM, "mean": Aggregate.MEAN, "average": Aggregate.MEAN,
     "median": Aggregate.MEDIAN, "minimum": Aggregate.MINIMUM, "smallest": Aggregate.MINIMUM,
     "lowest": Aggregate.MINIMUM, "maximum": Aggregate.MAXIMUM, "largest": Aggregate.MAXIMUM,
-    "highest": Aggregate.MAXIMUM,
+    "highest": Aggregate.MAXIMUM, "max": Aggregate.MAXIMUM, "min": Aggregate.MINIMUM, "avg": Aggregate.MEAN,
 }  # fmt: skip
 _TOP = {"top": True, "first": True, "bottom": False, "last": False}
 _ADJECTIVES = {
@@ -27,6 +28,12 @@ _ADJECTIVES = {
     "newest": True, "smallest": False, "lowest": False, "shortest": False, "least": False, "earliest": False,
     "oldest": False,
 }  # fmt: skip
+
+
+_KINDS_OF = {"largest": "size", "biggest": "size", "greatest": "size", "smallest": "size", "latest": "date",
+             "newest": "date", "earliest": "date", "oldest": "date"}  # fmt: skip
+_SMALL_IN_TEXT = "two three four five six seven eight nine ten"
+_SMALL = {word: number for number, word in enumerate(_SMALL_IN_TEXT.split(), start=2)}
 
 
 def read_question(text: str, vocabulary: Vocabulary) -> Question:
@@ -53,6 +60,7 @@ class QuestionReader(SetReader):
     """Reads a whole question."""
 
     measure: int | None = None  # the attribute that a superlative is about, if it says
+    measure_word = ""
 
     def question(self) -> Question:
         """The question, to the end of the text."""
@@ -80,6 +88,8 @@ class QuestionReader(SetReader):
                 self.at -= 1  # what is in Japan?
                 parts = self._modifiers(self.predicates(0), 0)
                 return Question(parts[0] if len(parts) == 1 else And(tuple(parts)))
+        if (asked := self._asked_of_one()) is not None:
+            return Question(asked)
         self.ranked = True
         if self.take(*_COUNTS):
             self.finite_allowed, self.ranked = True, False
@@ -102,7 +112,10 @@ class QuestionReader(SetReader):
         if sorting is None and self.measure is not None and limit is not None:
             sorting = Sorting(self.measure, self.descending)
         if limit is not None and sorting is None and self.near is None:
-            raise self.error("by which attribute? Write for instance 'by population'", len(self.tokens))
+            measured = self._held(query, _KINDS_OF.get(self.measure_word, "size"))
+            if len(measured) != 1 or self.measure_word not in _KINDS_OF:
+                raise self.error(self.which_attribute(measured), len(self.tokens))
+            sorting = Sorting(measured[0], self.descending)
         if limit == 0 or self.only_best:
             limit = limit or 1
         return Question(query, sorting, limit, near=self.near)
@@ -130,6 +143,34 @@ class QuestionReader(SetReader):
             raise self.error("expected 'to' and a thing", self.at)
         return Question(query, self.sorting, limit, near=self.near)
 
+    def _asked_of_one(self) -> Query | None:
+        """`which country is Paris in`, `which languages does Switzerland speak`."""
+        start = self.at
+        self.take("what")
+        kind, place = self.class_at(self.at)
+        verb = self.sees("is", "are", "was", "were", "does", "do", "did", place=place) if kind is not None else None
+        named, end = self.entity_at(place + 1) if verb is not None else ([], place)
+        if kind is None or verb is None or not named or self.class_at(place + 1)[1] > end:
+            self.finite_allowed = self.finite_allowed or (kind is not None and self.at > start)  # what cities are in …
+            self.at = start if kind is None else self.at
+            return None
+        self.at = place + 1
+        thing = self._entity(named, end)
+        verbs, end = (self.finite_at if verb.startswith("d") else self.reduced_at)(self.at)
+        if not verbs:
+            self.unknown("a verb" if verb.startswith("d") else "a preposition", self.at)
+        self.at = end
+        assert self.lexicon.is_a is not None
+        return And((Follow(self.lexicon.is_a, Entity(kind)), self.object_of(thing, verbs, end - 1, kind)))
+
+    def _held(self, query: Query, measure: str) -> list[int]:
+        """The attributes that say how large, or of which date, the members of a class are."""
+        for part in query.parts[:1] if isinstance(query, And) else (query,):
+            match part:
+                case Follow(relation, Entity(kind)) if relation == self.lexicon.is_a:
+                    return [one for one in self.lexicon.measures[measure] if one in self.lexicon.held_by(kind)]
+        return []
+
     def _ranking(self) -> int | None:
         """How many of the best are wanted; 0 where it is not said."""
         if word := self.take(*_TOP):
@@ -138,11 +179,14 @@ class QuestionReader(SetReader):
         count = self._count()
         if word := self.take(*self.lexicon.superlatives, *_ADJECTIVES):
             attribute, self.descending = self.lexicon.superlatives.get(word, (None, _ADJECTIVES.get(word, True)))
-            self.measure = attribute
+            self.measure, self.measure_word = attribute, word
             return count or self._count() or 1
         return None
 
     def _count(self) -> int | None:
+        if self.low() in _SMALL and self.entity_at(self.at)[1] <= self.at + 1:
+            self.at += 1
+            return _SMALL[self.low(self.at - 1)]
         if (
             not (self.low().isascii() and self.low().isdigit())
             or self.entity_at(self.at)[1] > self.at + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -26,6 +26,7 @@ _PAST_OF = {
     "opened": "opened", "opening": "opened", "built": "built", "construction": "built", "published": "published",
     "publication": "published",
 }  # fmt: skip
+_MEMBERS = 64  # of a class that are asked which attributes they have
 _CALENDAR = ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth", "year", "years")
 
 
@@ -42,7 +43,13 @@ class Verb:
     """What `things that … x` means: following `relation` from x; a loose one only where no sure one fits x."""
 
     relation: int
-    loose: int = 0  # 1: the preposition in the relation's name, 2: another one of place
+    loose: int = 0  # 1: the preposition in the relation's name, 2: another one of place, more: where no such one fits
+
+
+def tightest(verbs: Sequence[Verb]) -> list[int]:
+    """The relations of the verbs that mean them most surely."""
+    least = min((verb.loose for verb in verbs), default=0)
+    return [verb.relation for verb in verbs if verb.loose == least]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,7 @@ class RelationWords:
 _MEASURES: dict[str, tuple[str, ...]] = {
     "height": ("elevation", "height", "altitude"), "length": ("length", "runtime", "running time", "duration"),
     "weight": ("mass", "weight"), "north": ("latitude", "lat"), "east": ("longitude", "lon", "long", "lng"),
+    "size": ("size", "area", "population", "inhabitants", "length", "height"),
     "people": ("population", "inhabitants"), "depth": ("depth",), "speed": ("speed", "top speed"),
 }  # fmt: skip
 _COMPARATIVES: dict[str, tuple[str, bool]] = {
@@ -90,8 +98,10 @@ class Lexicon:
     units: dict[str, str] = field(default_factory=dict)
     comparatives: dict[str, tuple[int, bool]] = field(default_factory=dict)  # `north of`: more latitude
     superlatives: dict[str, tuple[int, bool]] = field(default_factory=dict)  # `northernmost`: the most latitude
+    measures: dict[str, list[int]] = field(default_factory=dict)  # attributes by `height`, `size`
     classes: int | None = None  # the relation `is a`, as stated
     longest: int = 1  # words of a noun or verb
+    _held: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         vocabulary = self.vocabulary
@@ -103,11 +113,15 @@ class Lexicon:
         while vocabulary.knows("attribute", attribute):
             self._attribute(attribute)
             attribute += 1
+        for measure, names in _MEASURES.items():
+            meant = [noun.id for name in names for noun in self.nouns.get(name, ()) if noun.attribute]
+            self.measures[measure] = list(dict.fromkeys(meant))
+        dates = [one for one in range(attribute) if vocabulary.attribute_unit(one) in _CALENDAR]
+        self.measures["date"] = dates
         for words, given in ((self.comparatives, _COMPARATIVES), (self.superlatives, _SUPERLATIVES)):
             for word, (measure, more) in given.items():
-                meant = [noun for name in _MEASURES[measure] for noun in self.nouns.get(name, ()) if noun.attribute]
-                if meant:
-                    words[word] = meant[0].id, more
+                if self.measures[measure]:
+                    words[word] = self.measures[measure][0], more
         for table in (self.nouns, self.finite, self.reduced, self.dated, self.units):
             self.longest = max([self.longest, *(text.count(" ") + 1 for text in table)])
 
@@ -141,9 +155,12 @@ class Lexicon:
             self._verb(verb, Verb(relation ^ 1))
         if guess is not None and guess != verb and guess != f"is {words[0]}":
             self._verb(guess, Verb(relation ^ 1, 1))
+        if turned is not None:
+            self._verb("is by", Verb(relation ^ 1, 2))
         if words and words[0] in _PLACES:
+            of_place = verb is None or verb.rpartition(" ")[2] in _PLACES  # `lies on`, and not `is part of`
             for place in _PLACES:
-                self._verb(f"is {place}", Verb(relation ^ 1, 1 if place == words[0] else 2))
+                self._verb(f"is {place}", Verb(relation ^ 1, (2 if of_place else 4) - (place == words[0])))
             self._verb(f"is {words[0]} {' '.join(words[1:])}".rstrip(), Verb(relation ^ 1))
 
     def _verb(self, phrase: str, verb: Verb) -> None:
@@ -177,10 +194,27 @@ class Lexicon:
                 if word in _PAST_OF:
                     _add_number(self.dated, _PAST_OF[word], attribute)
 
+    def measured_in(self, units: Sequence[str]) -> list[int]:
+        """The attributes of some units."""
+        return [
+            attribute for attribute in range(len(self.attributes)) if self.vocabulary.attribute_unit(attribute) in units
+        ]
+
     @property
     def is_a(self) -> int | None:
         """From a class to its members."""
         return None if self.classes is None else self.classes ^ 1
+
+    def held_by(self, kind: int) -> frozenset[int]:
+        """The attributes that are stated for some of the first members of a class."""
+        if kind not in self._held:
+            assert self.is_a is not None
+            members = self.vocabulary.ends(self.is_a, kind, _MEMBERS)
+            attributes = range(len(self.attributes))
+            self._held[kind] = frozenset(
+                one for one in attributes if any(self.vocabulary.has_value(one, member) for member in members)
+            )
+        return self._held[kind]
 
     def is_class(self, entity: int) -> bool:
         """Whether something is stated to be a member of this."""

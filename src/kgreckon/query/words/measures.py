@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import NamedTuple
 
-from kgreckon.errors import UserError
 from kgreckon.query.algebra import (
     And,
     Compare,
@@ -20,10 +18,10 @@ from kgreckon.query.algebra import (
     Query,
     ValueOf,
 )
-from kgreckon.query.words.cursor import Cursor, is_numbers
-from kgreckon.query.words.quantities import MAGNITUDES, converted
+from kgreckon.query.words.amounts import Amount, AmountReader, plain_size
+from kgreckon.query.words.cursor import is_numbers
 
-_ORDERS: dict[str, Order] = {
+ORDERS: dict[str, Order] = {
     ">=": Order.AT_LEAST, "≥": Order.AT_LEAST, "at least": Order.AT_LEAST, "no less than": Order.AT_LEAST,
     "not less than": Order.AT_LEAST, "no fewer than": Order.AT_LEAST, "since": Order.AT_LEAST,
     "<=": Order.AT_MOST, "≤": Order.AT_MOST, "at most": Order.AT_MOST, "no more than": Order.AT_MOST,
@@ -48,21 +46,12 @@ _OPPOSITE = {
     Order.AT_LEAST: Order.LESS, Order.EQUAL: Order.UNEQUAL, Order.UNEQUAL: Order.EQUAL,
 }  # fmt: skip
 _MISSING = ("missing", "unknown", "not known", "not stated", "unstated", "not given")
+_TO = ("to", "until", "-", "–", "—")
 _KNOWN = ("known", "stated", "given")
 _TIMES = ("×", "*", "times", "x", "·")
 
 
-class Amount(NamedTuple):
-    """A written number: as it stands, its magnitude (1 where none is written), and its unit, if one is written."""
-
-    text: str
-    negative: bool
-    magnitude: float
-    unit: str | None
-    place: int
-
-
-class ValueReader(Cursor):
+class ValueReader(AmountReader):
     """Reads sets of numbers."""
 
     @abstractmethod
@@ -76,7 +65,7 @@ class ValueReader(Cursor):
         place = self.at if place is None else place
         if self.sees("not", place=place):
             place += 1
-        return self.sees(*_ORDERS, "=", "between", "within", "equal to", "exactly", place=place) is not None
+        return self.sees(*ORDERS, "=", "between", "within", "equal to", "exactly", place=place) is not None
 
     def value(self, attribute: int | None, unit: str | None, depth: int) -> Query:
         """A condition on the values of an attribute, as the set of numbers that meet it."""
@@ -106,16 +95,22 @@ class ValueReader(Cursor):
 
     def _condition(self, attribute: int | None, unit: str | None, depth: int) -> Query:
         self.take("of a", "of an", "of")  # a population of at least 5 million
-        if self.take("between"):
+        if self.take("between", "from"):
             return self._between(attribute, unit, depth)
         if self.take("within"):
             return self._within(attribute, unit, depth)
-        word = self.take(*_ORDERS)
+        word = self.take(*ORDERS)
         if word is None:
-            if self.take(*_EQUALS) is None and self.sees("("):
-                return self.bracketed_value(attribute, unit)
-            return self.operand(attribute, unit, depth)[1]
-        order, start = _ORDERS[word], self.at
+            if self.take(*_EQUALS) is None:
+                if self.sees("("):
+                    return self.bracketed_value(attribute, unit)
+                if self._range_ahead(unit):
+                    return self._between(attribute, unit, depth)
+            comparison, of = self.operand(attribute, unit, depth)
+            if comparison is None:
+                return of
+            return Compare(Comparison(Order.EQUAL, comparison.factor, comparison.offset, 0.0), of)
+        order, start = ORDERS[word], self.at
         every = self.take("every", "all", "each") is not None
         comparison, of = self.operand(attribute, unit, depth)
         if comparison is None:
@@ -159,33 +154,46 @@ class ValueReader(Cursor):
             raise self.error("expected '%'")
         return float(text)
 
+    def _range_ahead(self, unit: str | None) -> bool:
+        """Whether a range begins here: `9 to 11 million`, `9–11 million`."""
+        start = self.at
+        amount = self._amount(unit)
+        found = amount is not None and self.take(*_TO) is not None and self.is_number()
+        self.at = start
+        return found
+
+    def _and(self) -> None:
+        """What stands between the two bounds of a range."""
+        if self.take(*_TO) is None:
+            self.expect("and", " between the two bounds")
+
     def _between(self, attribute: int | None, unit: str | None, depth: int) -> Query:
         start = self.at
         amount = self._amount(unit)
         if amount is None:
             low = self._bound(attribute, unit, depth)
-            self.expect("and", " between the two bounds")
+            self._and()
             return And((Compare(Comparison(Order.AT_LEAST), low), self._upper(attribute, unit, depth)))
-        self.expect("and", " between the two bounds")
+        self._and()
         other = self._amount(unit)
         if other is not None:
             magnitude, own_unit = amount.magnitude, amount.unit
             if amount.unit is None:
                 own_unit = other.unit
-                if amount.magnitude == 1 and other.magnitude != 1 and _plain(amount) < _plain(other):
+                if amount.magnitude == 1 and other.magnitude != 1 and plain_size(amount) < plain_size(other):
                     magnitude = other.magnitude
             amount = amount._replace(magnitude=magnitude, unit=own_unit)
             low = self._number(amount, unit, start)
             high = self._number(other, unit, start)
-            return And((Compare(Comparison(Order.AT_LEAST), low), Compare(Comparison(Order.AT_MOST), high)))
+            upper = Compare(Comparison(Order.AT_MOST), high)
+            if self._is_bare_year(other.place, high) and high.value.is_integer():  # all of that year
+                upper = Compare(Comparison(Order.LESS), Number(high.value + 1, high.unit))
+            return And((Compare(Comparison(Order.AT_LEAST), low), upper))
         low = self._number(amount, unit, start)
         return And((Compare(Comparison(Order.AT_LEAST), low), self._upper(attribute, unit, depth)))
 
     def _bound(self, attribute: int | None, unit: str | None, depth: int) -> Query:
-        comparison, of = self.operand(attribute, unit, depth)
-        if comparison is not None and comparison != Comparison(Order.EQUAL):
-            raise self.error("a bound takes no factor or sum here: write two comparisons")
-        return of
+        return self.one_number(attribute, unit, depth)
 
     def _upper(self, attribute: int | None, unit: str | None, depth: int) -> Query:
         return Compare(Comparison(Order.AT_MOST), self._bound(attribute, unit, depth))
@@ -194,10 +202,20 @@ class ValueReader(Cursor):
         distance = self._amount(unit)
         if distance is None:
             raise self.error("expected a distance, such as 2 degrees")
+        percent = distance.unit is None and self.take("%", "percent") is not None
         self.expect("of")
         start = self.at
-        of = self.operand(attribute, unit, depth)[1]
+        of = self.one_number(attribute, unit, depth)
+        if percent:
+            return Compare(Comparison(Order.EQUAL, tolerance=float(distance.text) / 100), of)
         return self.near_to(distance, of, start)
+
+    def one_number(self, attribute: int | None, unit: str | None, depth: int) -> Query:
+        """What is compared with where no factor or sum may stand."""
+        comparison, of = self.operand(attribute, unit, depth)
+        if comparison is not None:
+            raise self.error("no factor or sum may stand here", self.at - 1)
+        return of
 
     def near_to(self, distance: Amount, of: Query, place: int) -> Query:
         """The numbers no further than a distance from one number."""
@@ -221,6 +239,7 @@ class ValueReader(Cursor):
     def operand(self, attribute: int | None, unit: str | None, depth: int) -> tuple[Comparison | None, Query]:
         """What is compared with: `2 × the population of France + 5`, as a factor, an offset and a set of numbers."""
         factor, of = self._factor(), None
+        self.take("as large as", "as high as", "as long as", "as many as", "as much as", "as big as")
         if self.sees("("):
             of = self.bracketed_value(attribute, unit) if self._number_in_brackets() else self.part(max(1, depth))
         else:
@@ -280,77 +299,6 @@ class ValueReader(Cursor):
         plus = self._number(amount, unit or "number", amount.place).value
         return plus if sign in ("+", "plus") else -plus
 
-    # ----------------------------------------------------------------------------------------------------- numbers
-
-    def _amount(self, unit: str | None) -> Amount | None:
-        """A number here with what follows it, or None."""
-        place = self.at
-        negative = self.sees("-", "−") is not None
-        if self.low(place + negative) in ("$", "€", "£"):
-            self.at += 1
-        if not self.is_number(self.at + negative):
-            self.at = place
-            if place >= len(self.tokens):
-                self.kinds["number"] = None
-            return None
-        text = self.tokens[self.at + negative].text
-        self.at += 1 + negative
-        magnitude = 1.0
-        while self.low() in MAGNITUDES and not (self.low() == "k" and self.lexicon.units.get("k")):
-            magnitude *= MAGNITUDES[self.low()]
-            self.at += 1
-        if self.at >= len(self.tokens):
-            self.kinds["unit"] = None
-        return Amount(text, negative, magnitude, self._unit_here(unit), place)
-
-    def _unit_here(self, wanted: str | None) -> str | None:
-        """The longest unit that stands here: one of the graph, or one that can be turned into the wanted one."""
-        if self.is_quoted():
-            unit = self.unquoted(self.at)
-            if unit.casefold() in self.lexicon.units:
-                self.at += 1
-                return unit
-            return None
-        for end in range(min(self.at + self.lexicon.longest + 8, len(self.tokens)), self.at, -1):
-            text = self.span(self.at, end)
-            if text.casefold() in self.lexicon.units:
-                self.at = end
-                return self.lexicon.units[text.casefold()]
-            if wanted is not None and end <= self.at + 3 and converted(text, wanted) is not None:
-                self.at = end
-                return text
-        return None
-
-    def number(self, unit: str | None) -> Number | None:
-        """A number with its unit, or None where none stands here."""
-        amount = self._amount(unit)
-        return None if amount is None else self._number(amount, unit, amount.place)
-
-    def _number(self, amount: Amount, unit: str | None, place: int) -> Number:
-        """The number that is meant, in the unit it is compared with."""
-        known = self.lexicon.units
-        own = amount.unit if amount.unit is not None else unit
-        if own is None:
-            if len(known) != 1:
-                some = next(iter(known.values()), None)
-                raise self.error(f"{amount.text!r} needs a unit" + (f", such as {some}" if some else ""), place)
-            own = next(iter(known.values()))
-        times = 1.0
-        if unit is not None and own != unit and amount.unit is not None:
-            found = converted(own, unit)
-            if found is not None:
-                own, times = unit, found
-        text = ("-" if amount.negative else "") + amount.text.replace(",", "")
-        try:
-            if "-" in amount.text or (own in ("date", "dateTime", "dateTimeStamp") and amount.magnitude == 1):
-                return self.vocabulary.read_number(text.replace(" ", "T"), own)
-            value = float(text) * amount.magnitude * times + 0.0
-        except (UserError, ValueError) as error:
-            raise self.error(str(error), place) from None
-        if not math.isfinite(value):
-            raise self.error(f"{amount.text!r} is too large for a number", place)
-        return Number(value, own)
-
     # ----------------------------------------------------------------------------------------- missing and known
 
     def whether_known(self, attribute: int) -> Query | None:
@@ -373,7 +321,3 @@ def is_anything(query: Query) -> bool:
         case Or((Compare(comparison, Number(value, unit)), Compare())):
             return value == 0 and comparison == Comparison(Order.AT_MOST) and query == anything_in(unit)
     return False
-
-
-def _plain(amount: Amount) -> float:
-    return float(amount.text.replace(",", "")) if amount.text.replace(",", "").replace(".", "").isdigit() else math.inf

@@ -68,7 +68,7 @@ def _candidates(reader: QuestionReader, begun: str, start: int, lexicon: Lexicon
         yield from each("relation", (words.noun for words in lexicon.relations if words.noun is not None))
     keywords = (word for word in reader.wanted if word[0].isalpha() or word in "<>=≤≥≈×+-(")
     plain = [word for word in keywords if "'" not in word and "’" not in word]
-    yield from each("keyword", sorted(plain, key=lambda word: word not in _COMMON))
+    yield from each("keyword", (word for word in plain if word in _COMMON))
     if "reduced" in kinds:
         yield from each("verb", lexicon.reduced)
     if "finite" in kinds:
@@ -77,3 +77,4 @@ def _candidates(reader: QuestionReader, begun: str, start: int, lexicon: Lexicon
         yield from each("verb", lexicon.dated)
     if "entity" in kinds and begun.strip():
         yield from each("entity", vocabulary.entities_starting(begun, count))
+    yield from each("keyword", (word for word in plain if word not in _COMMON))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 MAGNITUDES = {
-    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "millions": 1e6, "mn": 1e6, "billion": 1e9,
-    "billions": 1e9, "bn": 1e9, "trillion": 1e12, "trillions": 1e12,
+    "m": 1e6, "b": 1e9, "mio": 1e6, "mln": 1e6, "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6,
+    "millions": 1e6, "mn": 1e6, "billion": 1e9, "billions": 1e9, "bn": 1e9, "trillion": 1e12, "trillions": 1e12,
 }  # fmt: skip
 
 # Each dimension in a unit of its own: how much of it one of each is. The first spelling is the one that is shown.

@@ -7,7 +7,6 @@ parts in brackets, which is always read as it is meant.
 from __future__ import annotations
 
 from itertools import product
-from typing import assert_never
 
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import (
@@ -31,9 +30,10 @@ from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words.cursor import Cursor, is_numbers
 from kgreckon.query.words.grammar import read_question
 from kgreckon.query.words.inflection import base_form, plural
-from kgreckon.query.words.lexicon import Lexicon, lexicon_of
+from kgreckon.query.words.lexicon import lexicon_of, tightest
 from kgreckon.query.words.measures import is_anything
-from kgreckon.query.words.strict import StrictWriter, comparing, quoted
+from kgreckon.query.words.numerals import NumberWriter, is_open
+from kgreckon.query.words.strict import StrictWriter, quoted
 
 _TOTALS = {
     Aggregate.SUM: "total", Aggregate.MEAN: "average", Aggregate.MEDIAN: "median", Aggregate.MINIMUM: "minimum",
@@ -101,19 +101,13 @@ def _sorted(things: str, sorting: Sorting | None, limit: int | None, writer: _Wr
     return f"{'top' if sorting.descending else 'bottom'} {limit} {by}"
 
 
-class _Writer:
+ANYTHING_AT_ALL = Or((Entity(0), Not(Entity(0))))
+
+
+class _Writer(NumberWriter):
     """Writes sets as noun phrases, and what is true of their members as what follows a noun."""
 
-    def __init__(self, lexicon: Lexicon, always_quoted: bool) -> None:
-        self.lexicon, self.vocabulary, self.always_quoted = lexicon, lexicon.vocabulary, always_quoted
-
     # ------------------------------------------------------------------------------------------------------- names
-
-    def attribute(self, attribute: int) -> str:
-        """The name of an attribute."""
-        name = self.lexicon.attributes[attribute]
-        known = self.lexicon.nouns.get(name.casefold(), [])
-        return name if len(known) == 1 else f"attribute {quoted(self.vocabulary.attribute_name(attribute))}"
 
     def entity(self, entity: int) -> str:
         """The label of an entity where it is read as this one, else its name, in quotes where they are needed."""
@@ -161,7 +155,7 @@ class _Writer:
 
     def things(self, query: Query, nested: bool = False) -> str:
         """A set as a noun phrase."""
-        some = "something" if nested else "things"
+        some = ("someone" if self._is_person(query) else "something") if nested else "things"
         if is_numbers(query):
             return self.numbers(query)
         if (kind := self._kind(query)) is not None:
@@ -192,12 +186,18 @@ class _Writer:
                 return f"what {self._in_brackets(of)} {_agreeing(verb, not isinstance(of, Entity))}"
         return f"{some}{self._said((query,), not nested, not nested)}"
 
+    def _is_person(self, query: Query) -> bool:
+        """Whether it is said of things that they were born, or died."""
+        parts = query.parts if isinstance(query, And) else (query,)
+        lived = [one for word in ("born", "died") for one in self.lexicon.dated.get(word, ())]
+        return any(isinstance(part, HavingValue) and part.attribute in lived for part in parts)
+
     def _in_brackets(self, query: Query) -> str:
         return self.entity(query.entity) if isinstance(query, Entity) else f"({self.things(query)})"
 
     def _object(self, query: Query, last: bool) -> str:
         """What a verb is about: in brackets where what follows would be taken for a part of it."""
-        return self.things(query, True) if last or not _is_open(query) else self._in_brackets(query)
+        return self.things(query, True) if last or not is_open(query) else self._in_brackets(query)
 
     # -------------------------------------------------------------------------------------------------- conditions
 
@@ -225,17 +225,22 @@ class _Writer:
         """A condition: the word before it (`that`, `with`, `without`, `whose`, `in` for none), and the rest."""
         match query:
             case HavingValue(attribute, of):
-                return "with", self._having(attribute, of)
+                dated = self._dated(attribute, of)
+                return ("in", dated) if dated is not None else ("with", self._having(attribute, of))
             case Not(HavingValue(attribute, of)):
                 own = self.attribute(attribute)
                 return "without", own if is_anything(of) else self._having(attribute, of)
             case Follow(relation, of) if not self._kind(query):
                 words = self.lexicon.relations[relation >> 1]
                 if relation & 1 and words.verb is not None:
+                    if isinstance(of, Entity) and self._is_in(relation, of.entity):
+                        return "in", f"in {self.entity(of.entity)}"
                     first, _, rest = words.verb.partition(" ")
                     if base_form(first) == "be" and rest.split(" ")[0] not in ("a", "an", "the"):
                         return "in", f"{rest} {self._object(of, last)}"
                 elif (noun := self._noun(relation ^ 1)) is not None:
+                    if of == ANYTHING_AT_ALL and not words.backwards:
+                        return "with", f"known {noun}"
                     if words.backwards:
                         return "whose", f"{noun} is {self._object(of, last)}"
                     return "with", f"{noun} {self._object(of, last)}"
@@ -244,8 +249,33 @@ class _Writer:
                 if word == "in":
                     return "in", f"not {said}"
                 if word == "with":
-                    return "without", said
+                    return "without", said.removeprefix("known ") if inner.of == ANYTHING_AT_ALL else said
+        if isinstance(query, Follow) and isinstance(query.of, Entity) and self._noun(query.relation) is None:
+            words = self.lexicon.relations[query.relation >> 1]
+            if words.verb is not None and query.relation % 2 == 0 and not self._kind(query):
+                return "that", f"{self.entity(query.of.entity)} {words.verb}"
         return "that", self._predicate(query, many, last) or f"{'are' if many else 'is'} {self._in_brackets(query)}"
+
+    def _dated(self, attribute: int, of: Query) -> str | None:
+        """`born before 1930`, where an attribute is the date of what a participle says, and a year is meant."""
+        word = next((word for word, meant in self.lexicon.dated.items() if meant == [attribute]), None)
+        match of:
+            case Compare(Comparison(Order.LESS, 1.0, 0.0), Number(year)) if word and year.is_integer():
+                return f"{word} before {int(year)}"
+            case Compare(Comparison(Order.AT_LEAST, 1.0, 0.0), Number(year)) if word and year.is_integer():
+                return f"{word} after {int(year) - 1}"
+            case And((Compare(Comparison(Order.AT_LEAST), Number(year)), Compare(Comparison(Order.LESS), Number(end)))):
+                if word and year.is_integer() and end.is_integer() and end > year:
+                    until = f" and {int(end) - 1}"
+                    return f"{word} in {int(year)}" if end == year + 1 else f"{word} between {int(year)}{until}"
+        return None
+
+    def _is_in(self, relation: int, place: int) -> bool:
+        """Whether `in` is read as a relation where something stands that is called by another word of place."""
+        verbs = self.lexicon.reduced.get("in", [])
+        if not any(verb.relation == relation and 0 < verb.loose < 3 for verb in verbs):
+            return False
+        return tightest([verb for verb in verbs if self.vocabulary.leads(verb.relation, place)]) == [relation]
 
     def _having(self, attribute: int, of: Query) -> str:
         name = self.attribute(attribute)
@@ -289,68 +319,6 @@ class _Writer:
                     return f"({' or '.join(map(str, predicates))})"
         return None
 
-    # ----------------------------------------------------------------------------------------------------- numbers
-
-    def numbers(self, query: Query, usual: str | None = None) -> str:
-        """A set of numbers as a noun phrase, whose usual unit is that of an attribute."""
-        match query:
-            case Number():
-                return self.number(query, usual)
-            case ValueOf(attribute, of):
-                return f"the {self.attribute(attribute)} of {self.things(of, True)}"
-            case And((part,)) | Or((part,)):
-                return f"{'all' if isinstance(query, And) else 'any'} of ({self.numbers(part)})"
-        return f"numbers {self.value(query) if isinstance(query, Compare) else f'({self.value(query, True)})'}"
-
-    def number(self, number: Number, usual: str | None = None) -> str:
-        """A number and its unit, which a date does not need where the attribute has it."""
-        text = self.vocabulary.write_number(number)
-        if number.value.is_integer() and 1e4 <= abs(number.value) < 1e15 and text.lstrip("-").isdigit():
-            text = f"{int(number.value):,}"
-        if number.unit == usual and usual in ("date", "dateTime", "gYear", "gYearMonth", "number"):
-            return text
-        unit = number.unit if number.unit.replace(" ", "").isalpha() and not self.always_quoted else quoted(number.unit)
-        return f"{text} {unit}"
-
-    def value(self, query: Query, inside: bool = False, usual: str | None = None) -> str:
-        """A condition on a number."""
-        match query:
-            case Compare(comparison, of):
-                return comparing(comparison, self._operand(of, comparison.offset != 0, usual))
-            case And((Compare(low, one), Compare(high, other))) if _bounds(low, high):
-                if isinstance(one, Number) and isinstance(other, Number) and not low.offset and not high.offset:
-                    return f"between {self.number(one, usual)} and {self.number(other, usual)}"
-                if one == other and low.offset == -high.offset < 0:
-                    unit = self._unit(one)
-                    return f"within {self.number(Number(high.offset, unit))} of {self._operand(one, False, usual)}"
-            case Not(of):
-                inner = self.value(of, not isinstance(of, Compare), usual)
-                return f"not {inner if isinstance(of, Compare) else f'({inner})'}"
-        match query:
-            case And(parts) | Or(parts) if len(parts) > 1:
-                word = " and " if isinstance(query, And) else " or "
-                simple = all(isinstance(part, Compare) for part in parts)
-                text = word.join(
-                    self.value(part, usual=usual) if isinstance(part, Compare) else f"({self.value(part, True, usual)})"
-                    for part in parts
-                )
-                return text if simple or inside else f"({text})"
-        return f"= {self._operand(query, False, usual)}"
-
-    def _unit(self, query: Query) -> str:
-        if isinstance(query, Number):
-            return query.unit
-        return self.vocabulary.attribute_unit(query.attribute) if isinstance(query, ValueOf) else "number"
-
-    def _operand(self, query: Query, more_follows: bool, usual: str | None) -> str:
-        text = self.numbers(query, usual)
-        closed = isinstance(query, Number) or (isinstance(query, ValueOf) and not (more_follows and _is_open(query)))
-        return text if closed else f"({text})"
-
-
-def _bounds(low: Comparison, high: Comparison) -> bool:
-    return (low.order, high.order) == (Order.AT_LEAST, Order.AT_MOST) and low.factor == high.factor == 1
-
 
 def _agreeing(verb: str, many: bool) -> str:
     """A verb phrase in the third person as it is, or for many."""
@@ -362,25 +330,13 @@ def _agreeing(verb: str, many: bool) -> str:
     return f"{form} {rest}".rstrip()
 
 
-def _is_open(query: Query) -> bool:
-    """Whether what follows the words of a set might be taken for a part of it."""
-    match query:
-        case Entity() | Number():
-            return False
-        case Follow(of=of) | ValueOf(of=of):
-            return not isinstance(of, Entity) if isinstance(query, ValueOf) else True
-        case HavingValue() | Compare() | And() | Or() | Not():
-            return True
-    assert_never(query)
-
-
 def _ends_openly(query: Query) -> bool:
     """Whether a condition ends with a set that what follows might be taken for a part of."""
     match query:
         case Follow(of=of) | Not(Follow(of=of)):
-            return _is_open(of)
+            return is_open(of)
         case HavingValue() | Not(HavingValue()):
-            return any(isinstance(node, ValueOf) and _is_open(node) for node in nodes(query))
+            return any(isinstance(node, ValueOf) and is_open(node) for node in nodes(query))
         case Entity():
             return False
     return True

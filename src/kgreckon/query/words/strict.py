@@ -46,7 +46,13 @@ def comparing(comparison: Comparison, operand: str) -> str:
     times = "" if comparison.factor == 1 else f"{plain_number(comparison.factor)} × "
     offset = comparison.offset
     plus = "" if offset == 0 else f" {'-' if offset < 0 else '+'} {plain_number(abs(offset))}"
-    within = f" within share {plain_number(comparison.tolerance)}" if equality and not exact else ""
+    percent = plain_number(round(comparison.tolerance * 100, 12))
+    share = (
+        f"{percent} %"
+        if float(percent) / 100 == comparison.tolerance
+        else f"share {plain_number(comparison.tolerance)}"
+    )
+    within = f" within {share}" if equality and not exact else ""
     return f"{sign} {times}{operand}{plus}{within if comparison.tolerance != 0.01 else ''}"
 
 

@@ -8,7 +8,10 @@ from kgreckon.query.algebra import And, Entity, Follow, Not, Or, Query
 from kgreckon.query.s_expressions import MAX_DEPTH
 from kgreckon.query.words.conditions import ConditionReader
 from kgreckon.query.words.cursor import ARTICLES, is_numbers
+from kgreckon.query.words.lexicon import Noun
 from kgreckon.query.words.verbs import ANYTHING
+
+_INSIDE = ("largest", "biggest", "smallest", "highest", "lowest", "oldest", "newest", "latest", "earliest", "top")
 
 
 class SetReader(ConditionReader):
@@ -66,7 +69,7 @@ class SetReader(ConditionReader):
         nouns, noun_end = self.noun_at(self.at)
         of_noun = bool(nouns) and self.sees("of", place=noun_end) is not None
         kind, class_end = self.class_at(self.at)
-        if of_noun and noun_end + 1 > max(name_end, class_end):
+        if of_noun and noun_end + 1 > max(name_end, class_end) and not self._of_class(nouns, class_end, noun_end):
             start, self.at = self.at, noun_end + 1
             return self._noun_of(nouns, start, depth)
         if kind is not None and class_end >= name_end:
@@ -80,9 +83,18 @@ class SetReader(ConditionReader):
         if word is not None:
             self.at -= word == "who"
             return self._anything(depth)
+        if self.sees(*self.lexicon.superlatives, *_INSIDE):
+            raise self.error("what is largest or smallest is asked at the beginning of a question, not within one")
         if nouns and self.at + 1 <= noun_end:
             raise self.error(f"{self.span(self.at, noun_end)!r} of what? Expected 'of'", noun_end)
         self.unknown("a name, a kind of thing, or a property", self.at)
+
+    def _of_class(self, nouns: Sequence[Noun], class_end: int, noun_end: int) -> bool:
+        """Whether a noun before `of` is a class and not a property: in `countries of Europe`, which has no country."""
+        named, _ = self.entity_at(noun_end + 1)
+        if class_end != noun_end or len(named) != 1:
+            return False
+        return not any(self.vocabulary.leads(noun.id, named[0]) for noun in nouns if not noun.attribute)
 
     def _bracketed(self) -> Query:
         self.expect("(")
@@ -132,6 +144,10 @@ class SetReader(ConditionReader):
                 break
             self.at += 1
             found.append(self._kind())
+        if self.sees("and"):
+            kind, end = self.class_at(self.at + 1)
+            if kind is not None and self.entity_at(self.at + 1)[1] <= end:
+                raise self.error("'and' would ask for things that are both: write 'or' between two kinds of things")
         return found[0] if len(found) == 1 else Or(tuple(found))
 
     def _kind(self) -> Query:
@@ -146,5 +162,10 @@ class SetReader(ConditionReader):
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def _with_modifiers(self, head: Query, depth: int) -> Query:
+        before, self.kind = self.kind, None
+        match head:
+            case Follow(relation, Entity(kind)) if relation == self.lexicon.is_a:
+                self.kind = kind
         parts = self._modifiers([head], depth)
+        self.kind = before
         return parts[0] if len(parts) == 1 else And(tuple(parts))

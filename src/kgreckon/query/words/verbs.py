@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from kgreckon.query.algebra import And, Entity, Follow, Not, Or, Query, ValueOf
 from kgreckon.query.words.cursor import ARTICLES, is_numbers
-from kgreckon.query.words.lexicon import Noun, Verb
+from kgreckon.query.words.lexicon import Noun, Verb, tightest
 from kgreckon.query.words.measures import ValueReader
 
 BE = ("is", "are", "was", "were", "isn't", "aren't", "wasn't", "weren't")
+_LOOKED_AT = 16  # ends of a relation, where it is asked whether one is of a class
 _DO_NOT = ("do not", "does not", "did not", "don't", "doesn't", "didn't", "don’t", "doesn’t")
 _HAVE = ("have", "has", "had")
 ANYTHING = ("things", "something", "anything", "everything", "someone", "anyone", "everyone", "somebody", "whatever",
@@ -18,20 +19,24 @@ ANYTHING = ("things", "something", "anything", "everything", "someone", "anyone"
 ENDINGS = ("are there", "is there", "do we know", "are known", "there are")  # of a question
 
 
-def _tightest(verbs: Sequence[Verb]) -> list[int]:
-    """The relations of the verbs that mean them most surely."""
-    least = min((verb.loose for verb in verbs), default=0)
-    return [verb.relation for verb in verbs if verb.loose == least]
+def _named_in(objects: Sequence[Query]) -> list[int]:
+    """The things that are named as objects, where all of them are."""
+    single = [one for part in objects for one in (part.parts if isinstance(part, Or) else (part,))]
+    return [one.entity for one in single if isinstance(one, Entity)] if all(map(_is_named, single)) else []
+
+
+def _is_named(query: Query) -> bool:
+    return isinstance(query, Entity)
 
 
 class VerbReader(ValueReader):
     """Reads verbs, the nouns before `of`, and their objects."""
 
-    _joint: And | None = None  # the conditions of one verb with several objects: each stands for itself
+    joint: And | None = None  # the conditions of one verb with several objects: each stands for itself
 
     def spliced(self, condition: Query) -> list[Query]:
         """A condition, or several where one verb has several objects."""
-        return list(condition.parts) if condition is self._joint and isinstance(condition, And) else [condition]
+        return list(condition.parts) if condition is self.joint and isinstance(condition, And) else [condition]
 
     @abstractmethod
     def _modifier_begins(self, place: int) -> bool:
@@ -56,6 +61,10 @@ class VerbReader(ValueReader):
     @abstractmethod
     def negated(self, query: Query) -> Query:
         """What `not` means."""
+
+    @abstractmethod
+    def _entity(self, ids: Sequence[int], end: int) -> Query:
+        """The one thing that a name means."""
 
     @abstractmethod
     def _kinds(self) -> Query:
@@ -109,18 +118,22 @@ class VerbReader(ValueReader):
         return nouns[0]
 
     def _one_verb(self, verbs: list[Verb], objects: list[Query], place: int, text: str) -> int:
-        """The one relation that a verb means: what is surely called so, else what the named thing is an end of."""
-        one = objects[0] if len(objects) == 1 else None
+        """The one relation that a verb means: what is surely called so, else what the named things are ends of."""
+        ends = _named_in(objects)
+
+        def leads(relation: int) -> bool:
+            return all(self.vocabulary.leads(relation, end) for end in ends)
+
         sure = [verb.relation for verb in verbs if not verb.loose]
-        if isinstance(one, Entity):
-            stated = [relation for relation in sure if self.vocabulary.leads(relation, one.entity)]
+        if ends:
+            stated = [relation for relation in sure if leads(relation)]
             if len(sure) != 1 and len(stated) == 1:
                 return stated[0]
             if not stated:
-                loose = _tightest([verb for verb in verbs if self.vocabulary.leads(verb.relation, one.entity)])
+                loose = tightest([verb for verb in verbs if leads(verb.relation)])
                 if len(loose) == 1:
                     return loose[0]
-        options = _tightest(verbs)
+        options = tightest(verbs)
         if len(options) == 1:
             return options[0]
         names = [self.vocabulary.relation_name(relation & ~1) for relation in options]
@@ -135,13 +148,29 @@ class VerbReader(ValueReader):
             if kind is not None and self.entity_at(end)[1] <= beyond:
                 self.at = beyond
                 return Follow(verbs[0].relation, Entity(kind))
-        objects = self.objects(depth + 1)
-        relation = self._one_verb(verbs, objects, start, text)
-        parts = tuple(Follow(relation, self._things(of)) for of in objects)
-        if len(parts) == 1:
+        none = self.take("neither", "no") is not None
+        objects = self.objects(depth + 1, or_nor=none)
+        refused = [] if none else self._refused(depth + 1)
+        relation = self._one_verb(verbs, [*objects, *refused], start, text)
+        parts = [Follow(relation, self._things(of)) for of in objects]
+        denied = [Not(Follow(relation, self._things(of))) for of in refused]
+        if none:
+            return Not(parts[0] if len(parts) == 1 else Or(tuple(parts)))
+        if len(parts) + len(denied) == 1:
             return parts[0]
-        self._joint = And(parts)
-        return self._joint
+        self.joint = And((*parts, *denied))
+        return self.joint
+
+    def _refused(self, depth: int) -> list[Query]:
+        """`but not Switzerland`, `and not Drama`: further objects of the same verb, which it must not have."""
+        found: list[Query] = []
+        while word := self.sees("but not", "and not"):
+            named, end = self.entity_at(self.at + 2)
+            if not named or end < self.class_at(self.at + 2)[1] or self._modifier_begins(self.at + 2):
+                break
+            self.take(word)
+            found.append(self.part(depth))
+        return found
 
     def _things(self, of: Query) -> Query:
         if is_numbers(of):
@@ -154,22 +183,59 @@ class VerbReader(ValueReader):
         verbs, end = self.finite_at(self.at)
         if not verbs:
             self.unknown("a verb", self.at)
-        start, text, self.at = self.at, self.span(self.at, end), end
-        if len(verbs) > 1 and isinstance(subject, Entity):
-            stated = [verb for verb in verbs if self.vocabulary.leads(verb.relation ^ 1, subject.entity)]
-            verbs = [verb for verb in stated if not verb.loose] or stated or verbs
-        return Follow(self._one_verb(verbs, [], start, text) ^ 1, self._things(subject))
+        start, self.at = self.at, end
+        return self.object_of(self._things(subject), verbs, start)
 
-    def objects(self, depth: int) -> list[Query]:
-        """What a verb or an `of` is about: `France`, `France or Spain` (one set), `France and Spain` (two)."""
+    def object_of(self, subject: Query, verbs: list[Verb], place: int, kind: int | None = None) -> Query:
+        """What a verb leads to from its subject; of several relations, one that has such ends there."""
+        if len(verbs) > 1 and isinstance(subject, Entity):
+            stated = [verb for verb in verbs if self._ends_in(verb.relation ^ 1, subject.entity, kind)]
+            verbs = [verb for verb in stated if not verb.loose] or stated or verbs
+        return Follow(self._one_verb(verbs, [], place, self.span(place, self.at)) ^ 1, subject)
+
+    def _ends_in(self, relation: int, entity: int, kind: int | None) -> bool:
+        """Whether a relation leads from something to members of a class, or to anything where none is given."""
+        ends = self.vocabulary.ends(relation, entity, _LOOKED_AT)
+        classes = self.lexicon.classes
+        if kind is None or classes is None:
+            return len(ends) > 0
+        return any(kind in self.vocabulary.ends(classes, end, _LOOKED_AT) for end in ends)
+
+    def objects(self, depth: int, or_nor: bool = False) -> list[Query]:
+        """What a verb or an `of` is about: `France`, `France or Spain` (one set), `France and Spain` (two).
+
+        After `neither` a `nor` stands for an `or`.
+        """
+        self.take("both", "either")
+        word, listed = self._list_ahead()
         found = [[self.part(depth)]]
-        while (word := self.sees("or", "and")) and self._another_object(self.at + 1):
+
+        def another(joint: str) -> None:
             self.at += 1
-            if word == "or":
-                found[-1].append(self.part(depth))
-            else:
-                found.append([self.part(depth)])
+            if joint == "and":
+                found.append([])
+            found[-1].append(self.part(depth))
+
+        for _ in range(listed):
+            another(word)
+        if listed:
+            self.take(",")
+        while (joint := self.sees("or", "and", *["nor"] * or_nor)) and self._another_object(self.at + 1):
+            another(joint)
         return [parts[0] if len(parts) == 1 else self.union(parts) for parts in found]
+
+    def _list_ahead(self) -> tuple[str, int]:
+        """Of `France, Germany and Italy` the word at the end, and how many commas separate names before it."""
+        place, commas = self.entity_at(self.at)[1], 0
+        while place > self.at and self.low(place) == "," and self.low(place + 1) not in ("and", "or"):
+            named, end = self.entity_at(place + 1)
+            if not named or self.class_at(place + 1)[1] > end:
+                return "", 0
+            place, commas = end, commas + 1
+        place += self.low(place) == ","
+        word = self.low(place)
+        is_list = word in ("and", "or") and self.entity_at(place + 1)[0] and self._another_object(place + 1)
+        return (word, commas) if is_list else ("", 0)
 
     def _another_object(self, place: int) -> bool:
         """Whether what stands after an `and` or `or` is one more object, and not one more condition."""
@@ -184,6 +250,8 @@ class VerbReader(ValueReader):
         nouns, end = self.noun_at(after)
         if nouns and not self.is_quoted(after) and max(self.entity_at(place)[1], self.class_at(after)[1]) < end:
             return False
+        if nouns and self.entity_at(end)[0] and not self.predicate_begins(end) and not self._modifier_begins(end):
+            return False  # and genre Crime
         if nouns and self.sees("of", place=end):
             return place > opened and not any(noun.attribute for noun in nouns)
         return (

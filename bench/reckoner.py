@@ -232,8 +232,8 @@ def main() -> None:
     for name, variant in (variants(reckoner) | with_knowledge(reckoner, benchmark)).items():
         found = evaluate_scores(variant.answer, queries, at_once=model.queries_at_once)
         peak = peak or peak_memory(device)
-        table = found.as_json()["entity_targets"]
-        apart = [table[part]["mrr"] if table[part] else 0.0 for part in ("without_numbers", "touching_numbers")]
+        table = found.result().entity_targets
+        apart = [0.0 if part is None else part.mrr for part in (table.without_numbers, table.touching_numbers)]
         rows.append(
             (
                 name,

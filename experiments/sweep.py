@@ -136,16 +136,16 @@ def main() -> None:
         found = evaluate_scores(trained(benchmark, queries, settings).answer, validation)
         seconds = perf_counter() - started
         longest = max(longest, seconds)
-        metrics = found.as_json()
-        entities, for_numbers = metrics["entity_targets"], metrics["number_targets"]["all"]
-        shares = {
-            "without_numbers": entities["without_numbers"]["mrr"],
-            "touching_numbers": entities["touching_numbers"]["mrr"],
-            "for_numbers": for_numbers["mrr"] if for_numbers else None,
+        tables = found.result()
+        measured = {
+            "without_numbers": tables.entity_targets.without_numbers,
+            "touching_numbers": tables.entity_targets.touching_numbers,
+            "for_numbers": tables.number_targets.all,
         }
-        told = ", ".join(f"{key.replace('_', ' ')} {mrr:.2f}" for key, mrr in shares.items() if mrr is not None)
-        print(f"{what}: {found.mean_mrr():.2f} ({seconds:.1f} s) {told}", flush=True)
-        told_of = {
+        shares = {name: None if part is None else part.mrr for name, part in measured.items()}
+        summary = ", ".join(f"{name.replace('_', ' ')} {mrr:.2f}" for name, mrr in shares.items() if mrr is not None)
+        print(f"{what}: {found.mean_mrr():.2f} ({seconds:.1f} s) {summary}", flush=True)
+        trial = {
             "benchmark": dataset if not benchmark.mode.is_computed else f"{dataset}-{benchmark.mode.value}",
             "model": settings.model,
             "numbers": settings.encoding,  # as all files in results/sweeps name it
@@ -160,7 +160,7 @@ def main() -> None:
             "validation_mrr": found.mean_mrr(),
             "seconds": round(seconds, 1),
         }
-        rows.append({**told_of, **shares})
+        rows.append({**trial, **shares})
         if arguments.json:
             Path(arguments.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
 

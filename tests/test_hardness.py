@@ -310,7 +310,7 @@ def test_an_evaluation_tells_the_mrr_by_what_is_missing(tmp_path):
             scores[row, own[row][missing[own.offsets[row] : own.offsets[row + 1]] <= 1].tolist()] = 1.0
         return scores
 
-    found = evaluate_scores(score, queries).as_json()
+    found = evaluate_scores(score, queries).result().as_json()
     for target in ("entity_targets", "number_targets"):
         rows = {row["missing"]: row for row in found[target]["by_hardness"]["by_missing"]}
         assert rows[1]["mrr"] == pytest.approx(100)

@@ -355,8 +355,8 @@ def test_loading_what_was_saved_gives_the_same_scores(small, tmp_path):
     run = train_with(small, tmp_path / "run", settings())
     one, other = run.load(device="cpu"), Run.open(tmp_path / "run").load(small.folder, "cpu")
     queries = EvaluationQueries.load(small, Split.TEST, CPU)
-    first, second = (evaluate_scores(each.scores, queries).as_json() for each in (one, other))
-    assert first["entity_targets"] == second["entity_targets"]
+    first, second = (evaluate_scores(model.scores, queries).result() for model in (one, other))
+    assert first.entity_targets == second.entity_targets
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -412,9 +412,8 @@ def test_without_queries_for_entities_those_for_numbers_count(small):
     queries = EvaluationQueries.load(small, Split.TEST, CPU)
     numbers = replace(queries, sets=tuple(each for each in queries.sets if each.shape.denotes_numbers))
     scored = evaluate_scores(model_for(small, settings(), torch.Generator()).answer, numbers)
-    assert (
-        scored.mean_mrr() == pytest.approx(scored.as_json()["number_targets"]["all"]["mrr"]) and scored.mean_mrr() > 0
-    )
+    table = scored.result().number_targets.all
+    assert table is not None and scored.mean_mrr() == pytest.approx(table.mrr) and table.mrr > 0
 
 
 def test_the_time_of_an_interrupted_run_counts(small, tmp_path):
@@ -442,7 +441,7 @@ def test_evaluation_is_written_as_json_and_csv(small, tmp_path):
     assert entities.all is not None and 0 < entities.all.mrr <= 100 and set(entities.by_type) == set(GENERAL_TYPES)
     parts = [part for part in (entities.touching_numbers, entities.without_numbers) if part is not None]
     assert len(parts) == 2 and sum(part.queries for part in parts) == entities.all.queries
-    assert result.absolute_errors and all(math.isfinite(each["mean"]) for each in result.absolute_errors.values())
+    assert result.absolute_errors and all(math.isfinite(error.mean) for error in result.absolute_errors.values())
     assert (run.folder / "events").is_dir()
 
 

@@ -18,7 +18,7 @@ from kgreckon.models.settings import Settings, described
 from kgreckon.query import NAMED_TYPES, Number
 
 if TYPE_CHECKING:
-    from kgreckon.evaluation import EvaluationResult, TargetTable
+    from kgreckon.evaluation import EvaluationResult, Metrics, TargetTable
     from kgreckon.runs.comparing import Row
 
 
@@ -72,44 +72,41 @@ class RankingBar(Bars):
         self._bars.update(self._task, advance=count, total=total)
 
 
-_METRICS = ("queries", "mrr", "hits_at_1", "hits_at_3", "hits_at_10")
-_METRIC_NAMES = ("queries", "MRR", "H@1", "H@3", "H@10")
-
-
 def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Console) -> None:
     """The tables of an evaluation: entity targets first, number targets in a table of their own."""
-    result = evaluation.as_json()
-    metrics = (*_METRICS, "optimistic_mrr") if optimistic else _METRICS
-    names = (*_METRIC_NAMES, "MRR, optimistic") if optimistic else _METRIC_NAMES
+    names = ("queries", "MRR", "H@1", "H@3", "H@10", *(("MRR, optimistic",) if optimistic else ()))
 
-    def row(name: str, table: dict[str, float] | None) -> list[object]:
-        cells = [] if table is None else [table["queries"], *(f"{table[metric]:.2f}" for metric in metrics[1:])]
-        return [name, *(cells or [None] * len(metrics))]
+    def row(name: str, metrics: Metrics | None) -> list[object]:
+        if metrics is None:
+            return [name, *(None for _ in names)]
+        hits = (metrics.hits_at_1, metrics.hits_at_3, metrics.hits_at_10)
+        shares = (metrics.mrr, *hits, *((metrics.optimistic_mrr,) if optimistic else ()))
+        return [name, metrics.queries, *(f"{share:.2f}" for share in shares)]
 
-    titles = {
-        "entity_targets": "Queries for entities",
-        "entity_targets_among_values": "Queries for entities, ranked among entities and values as released",
-        "number_targets": "Queries for numbers",
+    tables = {
+        "Queries for entities": evaluation.entity_targets,
+        "Queries for entities, ranked among entities and values as released": evaluation.entity_targets_among_values,
+        "Queries for numbers": evaluation.number_targets,
     }
-    for target, title in titles.items():
-        part = result[target]
-        if part is None:
+    for title, table in tables.items():
+        if table is None:
             continue
-        rows = [row(name, table) for name, table in part["by_type"].items()]
-        rows += [row(name.replace("_", " "), part[name]) for name in ("without_numbers", "touching_numbers", "all")]
-        means = ("types_without_negation", "types_with_negation")
-        rows += [row(f"mean of {name.replace('_', ' ')}", part[name]) for name in means if part[name]]
-        print_table(out, f"{title}: {result['split']} split, percent", ("queries of", *names), rows)
+        rows = [row(name, metrics) for name, metrics in table.by_type.items()]
+        rows.append(row("without numbers", table.without_numbers))
+        rows.append(row("touching numbers", table.touching_numbers))
+        rows.append(row("all", table.all))
+        if table.types_without_negation:
+            rows.append(row("mean of types without negation", table.types_without_negation))
+        if table.types_with_negation:
+            rows.append(row("mean of types with negation", table.types_with_negation))
+        print_table(out, f"{title}: {evaluation.split} split, percent", ("queries of", *names), rows)
     _print_hardness(evaluation.entity_targets, "entities", out)
     _print_hardness(evaluation.number_targets, "numbers", out)
-    errors = result["number_targets"]["absolute_error_of_the_best_value"]
-    if errors:
-        cells = [
-            (unit, error["queries"], float(error["median"]), float(error["mean"])) for unit, error in errors.items()
-        ]
+    if evaluation.absolute_errors:
+        cells = [(unit, error.queries, error.median, error.mean) for unit, error in evaluation.absolute_errors.items()]
         print_table(out, "Absolute error of the best value", ("unit", "queries", "median", "mean"), cells)
     _print_reliability(evaluation, out)
-    out.print(f"{result['queries']:,} queries in {result['seconds']:.1f} s", style="dim")
+    out.print(f"{evaluation.queries:,} queries in {evaluation.seconds:.1f} s", style="dim")
 
 
 def _print_hardness(table: TargetTable, sort: str, out: Console) -> None:
@@ -119,7 +116,7 @@ def _print_hardness(table: TargetTable, sort: str, out: Console) -> None:
     by_type = table.by_hardness.by_type
     rows: list[list[object]] = []
     for row in table.by_hardness.by_missing:
-        cells = [next((own.mrr for own in by_type[name] if own.missing == row.missing), None) for name in by_type]
+        cells = [next((part.mrr for part in by_type[name] if part.missing == row.missing), None) for name in by_type]
         mrrs = [f"{mrr:.2f}" if mrr is not None else "-" for mrr in (row.mrr, *cells)]
         rows.append([row.missing, row.queries, row.answers, *mrrs])
     columns = ("facts and values missing", "queries", "hard answers", "MRR", *by_type)

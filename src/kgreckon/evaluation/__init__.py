@@ -5,7 +5,8 @@ from kgreckon.evaluation.evaluating import EvaluationQueries, RankedQueries, eva
 from kgreckon.evaluation.evaluation_result import EvaluationResult, HardnessTable, TargetTable
 from kgreckon.evaluation.metrics import Metrics, QueryScores, summarise
 from kgreckon.evaluation.ranking import AnswerPairs, Ranks, filtered_ranks
-from kgreckon.evaluation.reliability import ReliabilityMeter, ReliabilityRow, expected_error, of_all_types
+from kgreckon.evaluation.reliability import ReliabilityRow, expected_error, of_all_types
+from kgreckon.evaluation.reliability_meter import ReliabilityMeter
 from kgreckon.evaluation.results import Evaluation, ShapeResult
 
 __all__ = [

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from torch import Tensor
@@ -38,10 +37,6 @@ class HardnessRow:
     queries: int
     answers: int
     mrr: float
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        return asdict(self)
 
 
 def by_missing(results: Sequence[HardAnswers]) -> list[HardnessRow]:

@@ -80,6 +80,15 @@ class TargetTable:
 
 
 @dataclass(frozen=True)
+class AbsoluteError:
+    """How far the best value is from the nearest hard answer, over the queries for numbers of one unit."""
+
+    queries: int
+    mean: float
+    median: float
+
+
+@dataclass(frozen=True)
 class EvaluationResult:
     """What a model reached on a split's queries, in percent."""
 
@@ -90,7 +99,7 @@ class EvaluationResult:
     entity_targets_among_values: TargetTable | None  # ranked among entities and values: where values are entities
     number_targets: TargetTable
     mrr_by_answers: list[dict[str, float]]  # of queries for entities, by how many answers they have
-    absolute_errors: dict[str, dict[str, float]]  # of the best value, by unit
+    absolute_errors: dict[str, AbsoluteError]  # by unit
     by_unit: dict[str, Metrics]  # of queries for numbers
     queries_per_type: int | None  # None where all queries were ranked
     device: str
@@ -99,7 +108,7 @@ class EvaluationResult:
     def as_json(self) -> dict[str, Any]:
         """The result as a run folder keeps it."""
         numbers = asdict(self.number_targets) | {
-            "absolute_error_of_the_best_value": self.absolute_errors,
+            "absolute_error_of_the_best_value": {unit: asdict(error) for unit, error in self.absolute_errors.items()},
             "by_unit": {unit: asdict(metrics) for unit, metrics in self.by_unit.items()},
         }
         return {
@@ -129,7 +138,7 @@ class EvaluationResult:
                 None if among_values is None else TargetTable.from_json(among_values),
                 TargetTable.from_json(numbers),
                 data["mrr_by_answers"],
-                numbers["absolute_error_of_the_best_value"],
+                {unit: AbsoluteError(**row) for unit, row in numbers["absolute_error_of_the_best_value"].items()},
                 {unit: Metrics(**metrics) for unit, metrics in numbers["by_unit"].items()},
                 data.get("queries_per_type"),
                 data.get("device", "unknown"),

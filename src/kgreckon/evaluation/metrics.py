@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from statistics import mean
 
 import torch
@@ -53,10 +53,6 @@ class Metrics:
     hits_at_3: float
     hits_at_10: float
     optimistic_mrr: float
-
-    def as_json(self) -> dict[str, float]:
-        """The same as plain data."""
-        return asdict(self)
 
 
 def mean_of(tables: Sequence[Metrics]) -> Metrics | None:

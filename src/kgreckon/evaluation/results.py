@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +11,9 @@ from torch import Tensor
 
 from kgreckon.benchmark import Split
 from kgreckon.evaluation.by_hardness import HardAnswers, by_facts_and_values, by_missing
+from kgreckon.evaluation.evaluation_result import AbsoluteError, EvaluationResult, HardnessTable, TargetTable
 from kgreckon.evaluation.metrics import Metrics, QueryScores, mean_of, summarise
+from kgreckon.evaluation.reliability import ReliabilityRow
 from kgreckon.query import Shape
 
 
@@ -35,8 +35,8 @@ class ShapeResult:
         units, errors = (None if column is None else column.cpu() for column in (self.units, self.errors))
         among_values = None if self.among_values is None else self.among_values.cpu()
         hard = None if self.hard_answers is None else self.hard_answers.cpu()
-        own = self.scores.cpu(), self.answers.cpu()
-        return ShapeResult(self.type, self.shape, *own, units, errors, among_values, hard)
+        scores, answers = self.scores.cpu(), self.answers.cpu()
+        return ShapeResult(self.type, self.shape, scores, answers, units, errors, among_values, hard)
 
 
 @dataclass(frozen=True)
@@ -64,82 +64,77 @@ class Evaluation:
         for result in self.results:
             if not result.shape.denotes_numbers:
                 by_type.setdefault(result.type, []).append(result.scores)
-        mean = mean_of([summarise(QueryScores.concatenate(own)) for own in by_type.values()])
+        mean = mean_of([summarise(QueryScores.concatenate(scores)) for scores in by_type.values()])
         return 0.0 if mean is None else mean.mrr
 
-    def as_json(self) -> dict[str, Any]:
-        """All tables as plain data, entity targets and number targets apart."""
-        asked = [result.units for result in self.results if result.units is not None]
-        tables = [result.errors for result in self.results if result.errors is not None]
-        units, errors = (torch.cat(column) if column else torch.zeros(0) for column in (asked, tables))
-        absolute = {
-            self.units[int(unit)]: {"queries": len(own), "mean": float(own.mean()), "median": float(np.median(own))}
-            for unit in sorted(set(units.tolist()))
-            for own in (errors[units == unit].numpy(),)
-        }
-        return {
-            "split": self.split.label,
-            "mrr_by_answers": self._by_answers(),
-            "queries": sum(len(result.scores.realistic) for result in self.results),
-            "seconds": self.seconds,
-            "entity_targets": self._table(False),
-            "entity_targets_among_values": self._among_values(),
-            "number_targets": self._table(True)
-            | {"absolute_error_of_the_best_value": absolute, "by_unit": self._by_unit()},
-        }
+    def result(
+        self,
+        queries_per_type: int | None = None,
+        device: str = "cpu",
+        reliability: list[ReliabilityRow] | None = None,
+    ) -> EvaluationResult:
+        """All tables, queries for entities and queries for numbers apart."""
+        return EvaluationResult(
+            split=self.split.label,
+            queries=sum(len(result.scores.realistic) for result in self.results),
+            seconds=self.seconds,
+            entity_targets=self._table(False),
+            entity_targets_among_values=self._among_values(),
+            number_targets=self._table(True),
+            mrr_by_answers=self._by_answers(),
+            absolute_errors=self._absolute_errors(),
+            by_unit=self._by_unit(),
+            queries_per_type=queries_per_type,
+            device=device,
+            reliability=reliability,
+        )
 
-    def _table(self, of_numbers: bool) -> dict[str, Any]:
+    def _table(self, of_numbers: bool) -> TargetTable:
         """The metrics of the queries for entities, or of those for numbers."""
 
         def metrics(keep: Callable[[ShapeResult], bool]) -> Metrics | None:
             return self.select(lambda result: result.shape.denotes_numbers == of_numbers and keep(result))
 
-        def json(keep: Callable[[ShapeResult], bool]) -> dict[str, float] | None:
-            table = metrics(keep)
-            return None if table is None else table.as_json()
+        def of_type(name: str) -> Metrics | None:
+            return metrics(lambda result: result.type == name)
 
         negated = {result.type: result.shape.has_negation for result in self.results}
-        by_type = {name: metrics(partial(_has_type, name)) for name in negated}
+        by_type = {name: of_type(name) for name in negated}
 
-        def mean_over_types(negation: bool) -> dict[str, float] | None:
-            table = mean_of([own for name, own in by_type.items() if own and negated[name] == negation])
-            return None if table is None else table.as_json()
+        def mean_over_types(negation: bool) -> Metrics | None:
+            return mean_of([table for name, table in by_type.items() if table and negated[name] == negation])
 
-        return {
-            "all": json(lambda result: True),
-            "by_type": {name: own and own.as_json() for name, own in by_type.items()},
-            "types_without_negation": mean_over_types(False),
-            "types_with_negation": mean_over_types(True),
-            "touching_numbers": json(lambda result: result.shape.touches_numbers),
-            "without_numbers": json(lambda result: not result.shape.touches_numbers),
-            "by_specific_type": {
-                result.shape.text: summarise(result.scores).as_json()
+        return TargetTable(
+            all=metrics(lambda result: True),
+            by_type=by_type,
+            touching_numbers=metrics(lambda result: result.shape.touches_numbers),
+            without_numbers=metrics(lambda result: not result.shape.touches_numbers),
+            by_specific_type={
+                result.shape.text: summarise(result.scores)
                 for result in self.results
                 if result.shape.denotes_numbers == of_numbers
             },
-            "by_hardness": self._by_hardness(of_numbers),
-        }
+            types_without_negation=mean_over_types(False),
+            types_with_negation=mean_over_types(True),
+            by_hardness=self._by_hardness(of_numbers),
+        )
 
-    def _by_hardness(self, of_numbers: bool) -> dict[str, Any] | None:
+    def _by_hardness(self, of_numbers: bool) -> HardnessTable | None:
         """The MRR by what the cheapest proofs lack, of all types and of each; None where nobody asked for it."""
-        chosen = [
-            (result.type, result.hard_answers)
-            for result in self.results
-            if result.hard_answers is not None and result.shape.denotes_numbers == of_numbers
-        ]
-        if not chosen:
+        by_type: dict[str, list[HardAnswers]] = {}
+        for result in self.results:
+            if result.hard_answers is not None and result.shape.denotes_numbers == of_numbers:
+                by_type.setdefault(result.type, []).append(result.hard_answers)
+        if not by_type:
             return None
-        everything = [own for _, own in chosen]
-        return {
-            "by_missing": [row.as_json() for row in by_missing(everything)],
-            "by_facts_and_values": [row.as_json() for row in by_facts_and_values(everything)],
-            "by_type": {
-                name: [row.as_json() for row in by_missing([own for kind, own in chosen if kind == name])]
-                for name in dict.fromkeys(kind for kind, _ in chosen)
-            },
-        }
+        everything = [answers for parts in by_type.values() for answers in parts]
+        return HardnessTable(
+            by_missing(everything),
+            by_facts_and_values(everything),
+            {name: by_missing(parts) for name, parts in by_type.items()},
+        )
 
-    def _among_values(self) -> dict[str, Any] | None:
+    def _among_values(self) -> TargetTable | None:
         """The metrics of the queries for entities, ranked among entities and values, of a model that does so."""
         if all(result.among_values is None for result in self.results):
             return None
@@ -147,6 +142,17 @@ class Evaluation:
             replace(result, scores=result.among_values or result.scores, hard_answers=None) for result in self.results
         )
         return replace(self, results=tuple(ranked))._table(False)
+
+    def _absolute_errors(self) -> dict[str, AbsoluteError]:
+        """How far the best value is from the nearest hard answer, by unit."""
+        asked = [result.units for result in self.results if result.units is not None]
+        measured = [result.errors for result in self.results if result.errors is not None]
+        units, errors = (torch.cat(column) if column else torch.zeros(0) for column in (asked, measured))
+        by_unit = {int(unit): errors[units == unit].numpy() for unit in sorted(set(units.tolist()))}
+        return {
+            self.units[unit]: AbsoluteError(len(of_unit), float(of_unit.mean()), float(np.median(of_unit)))
+            for unit, of_unit in by_unit.items()
+        }
 
     def _by_answers(self) -> list[dict[str, float]]:
         """The MRR of queries for entities by how many answers they have, in bins that double."""
@@ -166,7 +172,7 @@ class Evaluation:
             for bin_ in sorted(set(bins.tolist()))
         ]
 
-    def _by_unit(self) -> dict[str, dict[str, float]]:
+    def _by_unit(self) -> dict[str, Metrics]:
         """The metrics of queries for numbers by the unit asked for."""
         chosen = [result for result in self.results if result.units is not None]
         if not chosen:
@@ -174,12 +180,6 @@ class Evaluation:
         units = torch.cat([result.units for result in chosen if result.units is not None])
         scores = QueryScores.concatenate(result.scores for result in chosen)
         return {
-            self.units[unit]: summarise(
-                QueryScores(scores.realistic[units == unit], scores.optimistic[units == unit])
-            ).as_json()
+            self.units[unit]: summarise(QueryScores(scores.realistic[units == unit], scores.optimistic[units == unit]))
             for unit in sorted(set(units.tolist()))
         }
-
-
-def _has_type(name: str, result: ShapeResult) -> bool:
-    return result.type == name

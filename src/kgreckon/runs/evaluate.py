@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from kgreckon.benchmark import Split
@@ -42,10 +41,7 @@ def evaluate(
                 meter = ReliabilityMeter(opened.graphs.at(Split.TRAIN), opened.mode, model.shown)
             see = None if meter is None else meter.see
             evaluation = evaluate_scores(model.scores_as_released, queries, advance, model.queries_at_once, see)
-        result = EvaluationResult.from_json(
-            evaluation.as_json() | {"queries_per_type": queries_per_type or None, "device": where.type}
-        )
-        result = replace(result, reliability=None if meter is None else meter.rows())
+        result = evaluation.result(queries_per_type or None, where.type, None if meter is None else meter.rows())
         table = run.folder / f"{split.label}_metrics{BALANCED if 'balance' in opened.header else ''}.csv"
         _write_csv(table, result)
         write_json(table.with_suffix(".json"), result.as_json() | {"files": listing([table])})

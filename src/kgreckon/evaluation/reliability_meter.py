@@ -1,0 +1,60 @@
+"""Counting, while queries are ranked, which of the candidates of each probability are true.
+
+A candidate is anything that the known graph does not prove and that is shown with at least 1 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgreckon.evaluation.evaluating import RankedQueries
+from kgreckon.evaluation.reliability import ReliabilityRow
+from kgreckon.exact import ComparisonMode, answer
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.query import Batch, Shape
+
+LEAST = 0.01
+_TENTHS = 10
+
+
+class ReliabilityMeter:
+    """Sees the scores of an evaluation's queries for entities, and counts which candidates are true."""
+
+    def __init__(
+        self,
+        known: KnowledgeGraph,
+        mode: ComparisonMode,
+        shown: Callable[[Shape, Tensor], Tensor] = lambda _, scores: scores,
+    ) -> None:
+        self.known, self.mode, self.shown = known, mode, shown
+        self._sums: dict[str, np.ndarray] = {}  # by type: candidates, probabilities, true ones of each tenth
+
+    def see(self, queries: RankedQueries, first: int, last: int, scores: Tensor) -> None:
+        """Count the candidates of some neighbouring queries, given their scores."""
+        if queries.shape.denotes_numbers:
+            return
+        ids = np.ascontiguousarray(queries.ids[first:last].cpu().numpy())
+        counted = self.shown(queries.shape, scores)
+        true = torch.zeros_like(counted, dtype=torch.bool)
+        for answers in queries.answers(first, last):
+            true[answers.query, answers.item] = True
+        possible = counted >= LEAST
+        for row, proved in enumerate(answer(self.known, Batch(queries.shape, ids), self.mode)):
+            possible[row, torch.from_numpy(proved.astype(np.int64)).to(scores.device)] = False
+        likely, right = (part[possible].double().cpu().numpy() for part in (counted, true))
+        tenth = (likely * _TENTHS).astype(np.int64).clip(max=_TENTHS - 1)
+        sums = [np.bincount(tenth, weights, _TENTHS) for weights in (np.ones(len(likely)), likely, right)]
+        self._sums[queries.type] = self._sums.get(queries.type, np.zeros((3, _TENTHS))) + np.stack(sums)
+
+    def rows(self) -> list[ReliabilityRow]:
+        """What was seen, by type and tenth, without empty tenths."""
+        return [
+            ReliabilityRow(name, tenth, int(count), float(stated / count), float(true / count))
+            for name, sums in self._sums.items()
+            for tenth, (count, stated, true) in enumerate(sums.T)
+            if count
+        ]

@@ -63,7 +63,7 @@ class TestRefusals:
             (json.dumps({"query": 'SELECT ?x { ?x :a """a"b""" . ' + "{}" * 1900 + '"x" }'}), "1,000 words"),
             (json.dumps({"query": 'SELECT ?x { ?x :a "\\u0022 . ' + "{}" * 1900 + '" }'}), "1,000 words and signs"),
             (json.dumps({"query": "SELECT ?x { ?x :a \\u005cu0022x }"}), "made of escapes"),
-            (json.dumps({"query": "SELECT ?x { ?x :a \\uD800 }"}), "no character"),
+            (json.dumps({"query": "SELECT ?x { ?x :a \\uD800 }"}), "not a character"),
         ],
     )
     def test_a_wrong_body_is_a_400_that_says_why(self, client, body, message):
@@ -348,6 +348,15 @@ class TestBounds:
         assert Limits(waiting=0).waiting == 0
 
 
+def to_six_digits(data):
+    """The same with rounded numbers: which thread computed what a sum is kept of changes its last bits."""
+    if isinstance(data, dict):
+        return {key: to_six_digits(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [to_six_digits(value) for value in data]
+    return float(f"{data:.6g}") if isinstance(data, float) else data
+
+
 class TestThreads:
     def test_answers_from_many_threads_are_those_of_one(self, world, reckoner):
         heights = "(i,(rp,(r0),(e,(e{}))),(rap,(height),(np,(GreaterThan),(nv,({})))))"
@@ -359,7 +368,7 @@ class TestThreads:
 
             def answers(text, service=service):
                 asked = AskRequest.model_construct(query=text, limit=30, explain=True)
-                return service.ask(asked, no_pause).model_dump(exclude={"seconds"})
+                return to_six_digits(service.ask(asked, no_pause).model_dump(exclude={"seconds"}))
 
             with ThreadPoolExecutor(8) as pool:
                 together = list(pool.map(answers, asked * 5))

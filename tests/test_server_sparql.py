@@ -72,7 +72,7 @@ class TestSparql:
         assert response.headers["Kgreckon-Inferred"] == "no"
 
     def test_guesses_have_a_floor(self, reckoner):
-        client = client_of(Service(reckoner.answerer, Limits(sparql_floor=0.25)))
+        client = client_of(Service(reckoner.answerer, Limits(sparql_floor=0.05)))
         query = "SELECT ?x ?score ?observed { :e1 :r0 ?x } LIMIT 1000"
 
         def scores(**floor):
@@ -80,15 +80,15 @@ class TestSparql:
             return [float(row["score"]["value"]) for row in found if row["observed"]["value"] == "false"]
 
         every = scores(floor="0")
-        assert min(every) < 0.1 < 0.25 < max(every) and Limits().sparql_floor == 0.01
-        assert scores() == [score for score in every if score >= 0.25]
-        assert scores(floor="0.1") == [score for score in every if score >= 0.1]
+        assert min(every) < 0.03 < 0.05 < max(every) and Limits().sparql_floor == 0.01
+        assert scores() == [score for score in every if score >= 0.05]
+        assert scores(floor="0.03") == [score for score in every if score >= 0.03]
         facts = client.get("/sparql", params={"query": query, "floor": "1"}).json()["results"]["bindings"]
         assert facts and all(row["observed"]["value"] == "true" for row in facts)
         for wrong in ("", "-0.1", "1.1", "nan", "many"):
             response = client.get("/sparql", params={"query": query, "floor": wrong})
             assert response.status_code == 400 and "floor must be one number from 0 to 1" in response.json()["error"]
-        body = {"query": query, "floor": "0.2"}
+        body = {"query": query, "floor": "0.03"}
         assert client.post("/sparql", data=body).json() == client.get("/sparql", params=body).json()
 
     @pytest.mark.parametrize("opposite", ["MINUS { :e1 :r0 ?x }", "FILTER NOT EXISTS { :e1 :r0 ?x }"])

@@ -166,8 +166,6 @@ def kind_of(path: Path) -> TableKind:
 
 def read_table(path: Path, kind: TableKind, builder: GraphBuilder, report: ImportReport) -> None:
     """Add a table to the graph, its header left out."""
-    if kind is TableKind.TRIPLES and not path.is_file():
-        raise UserError(f"{path} can be read only once: tell what it holds with --facts or --values, or make it a file")
     rows = read_rows(path, report)
     first = list(islice(rows, 1))
     if not first:
@@ -175,7 +173,7 @@ def read_table(path: Path, kind: TableKind, builder: GraphBuilder, report: Impor
     _check_header(path, first[0])
     report.files.append(path.name)
     by_blocks = builder.takes_many and kind is not TableKind.NAMES and suffix_of(path) != ".csv"
-    if by_blocks and len(first[0][1]) == 3 and path.is_file():  # a pipe cannot be read again
+    if by_blocks and len(first[0][1]) == 3:
         from kgreckon.graph.readers.fast_tables import read_fast
 
         rows.close()

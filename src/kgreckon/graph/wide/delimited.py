@@ -61,11 +61,11 @@ def is_binary(content: bytes) -> bool:
     return b"\x00" in content[:4096] and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-def content_of(path: Path) -> bytes:
-    """The bytes of a file, unzipped."""
+def content_of(path: Path, most: int = -1) -> bytes:
+    """The bytes of a file, unzipped: all of them, or `most` of them at the most."""
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            return file.read()
+            return file.read(most)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UserError(f"{path} is not a whole gzip file: {error}") from None
     except OSError as error:

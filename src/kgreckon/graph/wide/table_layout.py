@@ -12,19 +12,22 @@ from kgreckon.graph.wide.delimited import content_of, encoding_of, head_of, is_b
 from kgreckon.graph.wide.written import read_quantity
 
 _STATEMENT = 4  # columns at most
+_HEAD = 1 << 20  # bytes that are looked at
 _ROWS = 10  # from which on a column without repeats means something
 _EMPTY = ("", "na", "n/a", "nan", "null", "none", "-", "?")
 
 
 def is_wide_file(path: Path, likely: str) -> bool:
     """Whether a delimited file, of which `likely` is the usual separator, is a wide table."""
-    content = content_of(path)
+    content = content_of(path, _HEAD)
     if is_binary(content):
         return False
+    if len(content) == _HEAD:  # no character may be cut in two
+        content = content[: content.rfind(b"\n") + 1]
     encoding = encoding_of(content)
     lines = [
         line
-        for line in head_of(content if encoding == "utf-8-sig" else content.decode(encoding).encode())
+        for line in head_of(content if encoding == "utf-8-sig" else content.decode(encoding, errors="replace").encode())
         if line.strip()
     ]
     if not lines:

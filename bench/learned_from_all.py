@@ -3,9 +3,9 @@
     python bench/learned_from_all.py world [--seed 0] [--set rank=32]
     python bench/learned_from_all.py path/to/DB15K --seed 1 --share 0.5
 
-A tenth of the facts and numbers is taken away for good. One model is trained as on a benchmark: on 80 % of all, calibrated
-on the next 10 %. The other is learned with `kgreckon learn` from these 90 %. Both are then asked about the last tenth, and
-both are told all 90 % when they are asked. `--share` takes a random part of the graph's entities, where it is large.
+A tenth of the facts and numbers is taken away for good. One model is trained as on a benchmark: on 80 % of all,
+calibrated on the next 10 %. The other is learned with `kgreckon learn` from these 90 %. Both are then asked about the
+last tenth, and both are told all 90 % when they are asked. `--share` takes a random part of the graph's entities.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import tempfile
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,7 +29,8 @@ from kgreckon.models.registry import choose_settings, family_named
 from kgreckon.models.run_files import HEADER, RunFiles
 from kgreckon.models.settings import parse_assignments
 from kgreckon.runs.learn import learn_graph
-from kgreckon.runs.quality import Quality, measure
+from kgreckon.runs.measuring import measure
+from kgreckon.runs.quality import Quality
 
 
 def part_of(graph: KnowledgeGraph, share: float, rng: np.random.Generator) -> KnowledgeGraph:
@@ -38,7 +40,7 @@ def part_of(graph: KnowledgeGraph, share: float, rng: np.random.Generator) -> Kn
     return graph.restricted(kept[facts.sources] & kept[facts.targets], kept[values.sources])
 
 
-def trained(known: KnowledgeGraph, folder: Path, seed: int, changed: dict[str, object]) -> tuple[TrainedModel, float]:
+def trained(known: KnowledgeGraph, folder: Path, seed: int, changed: dict[str, Any]) -> tuple[TrainedModel, float]:
     """A model that learned from eight ninths of what is known, and the CPU seconds that this took."""
     start = process_time()
     settings = choose_settings("reckoner", "small", device="cpu", seed=seed, **changed)
@@ -52,7 +54,7 @@ def trained(known: KnowledgeGraph, folder: Path, seed: int, changed: dict[str, o
     return family.open_learned(files, training, known, 0.8, settings, device), took
 
 
-def learned(known: KnowledgeGraph, folder: Path, seed: int, changed: dict[str, object]) -> tuple[TrainedModel, float]:
+def learned(known: KnowledgeGraph, folder: Path, seed: int, changed: dict[str, Any]) -> tuple[TrainedModel, float]:
     """A model that learned from all that is known, and the CPU seconds that this took."""
     start = process_time()
     run = learn_graph(known, folder, preset="small", device="cpu", seed=seed, **changed)

@@ -20,7 +20,8 @@ from kgreckon.models.interface import Prediction, TrainedModel, TrainingProgress
 from kgreckon.models.run_files import LAST
 from kgreckon.query import Entity, Follow
 from kgreckon.runs.checking import check_folder
-from kgreckon.runs.quality import Quality, measure
+from kgreckon.runs.measuring import measure
+from kgreckon.runs.quality import Quality
 
 FEW: dict[str, Any] = {"device": "cpu", "rank": 8, "epochs": 4, "batch_size": 64, "heads": 16}
 

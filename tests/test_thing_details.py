@@ -10,7 +10,7 @@ from kgreckon.graph import GraphBuilder
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.held_back import HeldBack
 from kgreckon.query.paper import parse
-from kgreckon.runs.quality import measure
+from kgreckon.runs.measuring import measure
 from kgreckon.server import Limits, Service, thing_details
 from served import client_of
 

@@ -15,7 +15,7 @@ from kgreckon.models.held_back import HeldBack, hold_back
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.registry import DEFAULT_MODEL, choose_settings
 from kgreckon.models.run_files import LAST
-from kgreckon.runs.quality import measure
+from kgreckon.runs.measuring import measure
 from kgreckon.runs.run_folder import QUALITY, Run
 
 HELD_BACK = 0.1  # of the facts and values, while the model is calibrated and measured

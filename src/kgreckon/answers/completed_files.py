@@ -1,11 +1,14 @@
-"""What is filled in, as a table or as RDF with the probability beside each statement: streamed, whole or not there."""
+"""What is filled in, as a table or as RDF with the probability beside each statement: streamed, whole or not there.
+
+What is doubtful is written as a table.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgreckon.answers.completing import MissingFact, MissingValue
+from kgreckon.answers.doubting import DoubtfulFact, DoubtfulNumber, Doubts
 from kgreckon.errors import UserError
 from kgreckon.files import new_file
 from kgreckon.query.sparql.names import NAMESPACE, iri
 
-SUFFIXES = (".parquet", ".csv", ".tsv", ".nt", ".ttl")
+TABLES = (".parquet", ".csv", ".tsv")
+SUFFIXES = (*TABLES, ".nt", ".ttl")
 _SCHEMA = pa.schema(
     [
         ("subject", pa.string()),
@@ -29,6 +34,23 @@ _SCHEMA = pa.schema(
         ("unit", pa.string()),
         ("probability", pa.float64()),
         ("reason", pa.string()),
+    ]
+)
+_DOUBTS = pa.schema(
+    [
+        ("subject", pa.string()),
+        ("predicate", pa.string()),
+        ("object", pa.string()),  # of a fact
+        ("value", pa.float64()),  # of a number, as it is stated
+        ("unit", pa.string()),
+        ("chance", pa.float64()),
+        ("probability", pa.float64()),  # of the fact, if it were not stated
+        ("instead", pa.string()),  # what is likelier in the place of the object or, where it says so, of the subject
+        ("instead_of", pa.string()),
+        ("instead_probability", pa.float64()),
+        ("expected", pa.float64()),  # the number that is expected, and the interval
+        ("low", pa.float64()),
+        ("high", pa.float64()),
     ]
 )
 _ROWS = 10_000  # in a group of a Parquet file
@@ -60,19 +82,25 @@ def write_completed(path: Path, items: Iterable[MissingFact | MissingValue]) -> 
     counted = map(filled.count, items)
     with new_file(path) as temporary:
         match path.suffix:
-            case ".parquet":
-                _write_parquet(temporary, counted)
-            case ".csv" | ".tsv":
-                _write_text(temporary, counted, "," if path.suffix == ".csv" else "\t")
-            case _:
+            case ".nt" | ".ttl":
                 _write_rdf(temporary, counted)
+            case _:
+                _write_table(temporary, path.suffix, map(_row, counted), _SCHEMA)
     return filled
 
 
-def check_suffix(path: Path) -> None:
+def write_doubts(path: Path, doubts: Doubts) -> None:
+    """Write the doubtful facts, then the doubtful numbers, as a table."""
+    check_suffix(path, TABLES)
+    rows = chain(map(_doubt_row, doubts.facts), map(_doubt_row, doubts.numbers))
+    with replacing(path) as temporary:
+        _write_table(temporary, path.suffix, rows, _DOUBTS)
+
+
+def check_suffix(path: Path, known: Sequence[str] = SUFFIXES) -> None:
     """Raise a UserError where the ending of a name does not say how to write."""
-    if path.suffix not in SUFFIXES:
-        raise UserError(f"{path}: cannot tell how to write this; known endings are {', '.join(SUFFIXES)}")
+    if path.suffix not in known:
+        raise UserError(f"{path}: cannot tell how to write this; known endings are {', '.join(known)}")
 
 
 def _row(item: MissingFact | MissingValue) -> dict[str, Any]:
@@ -96,18 +124,40 @@ def _row(item: MissingFact | MissingValue) -> dict[str, Any]:
     }
 
 
-def _write_parquet(path: Path, items: Iterable[MissingFact | MissingValue]) -> None:
-    rows = map(_row, items)
-    with pq.ParquetWriter(path, _SCHEMA) as writer:
-        while group := list(islice(rows, _ROWS)):
-            writer.write_table(pa.Table.from_pylist(group, _SCHEMA))
+def _doubt_row(doubt: DoubtfulFact | DoubtfulNumber) -> dict[str, Any]:
+    if isinstance(doubt, DoubtfulFact):
+        return {
+            "subject": doubt.head,
+            "predicate": doubt.relation,
+            "object": doubt.tail,
+            "chance": doubt.chance,
+            "probability": doubt.probability,
+            "instead": doubt.instead,
+            "instead_of": "subject" if doubt.of_head else "object",
+            "instead_probability": doubt.instead_probability,
+        }
+    return {
+        "subject": doubt.entity,
+        "predicate": doubt.attribute,
+        "value": doubt.number,
+        "unit": doubt.unit,
+        "chance": doubt.chance,
+        "expected": doubt.expected,
+        "low": doubt.low,
+        "high": doubt.high,
+    }
 
 
-def _write_text(path: Path, items: Iterable[MissingFact | MissingValue], delimiter: str) -> None:
+def _write_table(path: Path, suffix: str, rows: Iterator[dict[str, Any]], schema: pa.Schema) -> None:
+    if suffix == ".parquet":
+        with pq.ParquetWriter(path, schema) as parquet:
+            while group := list(islice(rows, _ROWS)):
+                parquet.write_table(pa.Table.from_pylist(group, schema))
+        return
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, _SCHEMA.names, delimiter=delimiter, restval="")
+        writer = csv.DictWriter(file, schema.names, delimiter="," if suffix == ".csv" else "\t", restval="")
         writer.writeheader()
-        writer.writerows(map(_row, items))
+        writer.writerows(rows)
 
 
 def _write_rdf(path: Path, items: Iterable[MissingFact | MissingValue]) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kgreckon.cli.app import AsJson, MovedBenchmark, app, print_json
 from kgreckon.errors import UserError
+
+if TYPE_CHECKING:
+    from kgreckon.answers.doubting import DoubtSettings
 
 
 @app.command()
@@ -92,7 +95,9 @@ def info(
 @app.command()
 def complete(
     run: Annotated[Path, typer.Argument(help="A run folder of a reckoner.")],
-    out: Annotated[Path, typer.Option(help="The file to write: .parquet, .csv, .tsv, or RDF as .nt or .ttl.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write: .parquet, .csv, .tsv, or RDF as .nt or .ttl.")
+    ] = None,
     above: Annotated[float, typer.Option(help="The least probability of what is written.")] = 0.8,
     relations: Annotated[str | None, typer.Option(help="Only facts of these relations, by commas.")] = None,
     attributes: Annotated[str | None, typer.Option(help="Only values of these attributes, by commas.")] = None,
@@ -100,17 +105,30 @@ def complete(
         Path | None, typer.Option(help="Only about the things in this file, a name on each line.")
     ] = None,
     explain: Annotated[bool, typer.Option(help="Write the reason of each fact too.")] = False,
+    check: Annotated[
+        float | None,
+        typer.Option(help="Instead, list what is stated and doubtful: with a chance of at most this, such as 0.02."),
+    ] = None,
+    folds: Annotated[
+        int, typer.Option(help="To check all facts: learn so many times, each time without a part of them.")
+    ] = 0,
     benchmark: MovedBenchmark = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Write the facts and values that the graph lacks and that are likely, with their probabilities."""
+    """Write the facts and values that the graph lacks and that are likely; or --check those that it states."""
     from kgreckon.answers import Answerer
     from kgreckon.answers.completed_files import check_suffix, write_completed
     from kgreckon.answers.completing import Gaps
     from kgreckon.answers.completing import complete as complete_graph
+    from kgreckon.answers.doubting import DoubtSettings
     from kgreckon.cli.learning_tables import CompletingBar
 
+    if check is not None:
+        _check(run, out, DoubtSettings(check, _names(relations), _names(attributes), folds), as_json)
+        return
+    if out is None:
+        raise UserError("give the file to write: --out filled.csv")
     check_suffix(out)
     gaps = Gaps(above, _names(relations), _names(attributes), _lines(things), explain)
     answerer = Answerer.open(run, benchmark, device)
@@ -125,6 +143,33 @@ def complete(
         f"{out}: {filled.facts:,} facts and {filled.values:,} values of at least {above:.0%}; "
         f"about {filled.expected:,.0f} of them should be true"
     )
+
+
+def _check(run: Path, out: Path | None, settings: DoubtSettings, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from kgreckon.answers.completed_files import TABLES, check_suffix, write_doubts
+    from kgreckon.answers.doubting import find_doubts
+    from kgreckon.cli.console import console
+    from kgreckon.cli.doubt_tables import print_doubts
+    from kgreckon.cli.learning_tables import CompletingBar
+    from kgreckon.cli.run_tables import TrainingBar
+    from kgreckon.runs import Run
+
+    if out is not None:
+        check_suffix(out, TABLES)
+    opened = Run.open(run)
+    with TrainingBar() if settings.folds else CompletingBar() as bar:
+        if isinstance(bar, TrainingBar):
+            doubts = find_doubts(opened, settings, bar)
+        else:
+            doubts = find_doubts(opened, settings, advance=bar.advance)
+    if out is not None:
+        write_doubts(out, doubts)
+    if as_json:
+        print_json(asdict(doubts))
+    else:
+        print_doubts(doubts, settings, opened.graph().vocabulary, console())
 
 
 def _names(text: str | None) -> list[str] | None:

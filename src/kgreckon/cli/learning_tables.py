@@ -9,8 +9,10 @@ from rich import progress as bars
 from rich.console import Console
 from rich.text import Text
 
+from kgreckon.answers.estimates import number_text
 from kgreckon.cli.bars import Bars
-from kgreckon.cli.console import measured, print_table
+from kgreckon.cli.console import print_table
+from kgreckon.graph.literals import is_calendar
 from kgreckon.runs.quality import LEAST, Quality
 
 
@@ -53,22 +55,25 @@ def print_quality(quality: Quality, run: Path, out: Console, rows: int) -> None:
             for row in relations
         ]
         print_table(out, _title("Hidden facts", len(relations), len(quality.relations)), columns, cells)
-        out.print(f"expected, true: of the candidates with at least {LEAST:.0%}", style="dim")
-    if quality.tenths:
-        tenths = [
-            (f"{tenth.low:.0%} to {tenth.high:.0%}", tenth.candidates, f"{tenth.stated:.0%}", f"{tenth.true:.0%}")
-            for tenth in quality.tenths
-        ]
-        print_table(out, "Probabilities", ("between", "candidates", "stated", "true"), tenths)
+        out.print(f"expected, true: of facts that were not stated and had at least {LEAST:.0%}", style="dim")
+    for what, tenths in (("facts", quality.tenths), ("numbers", quality.value_tenths)):
+        if tenths:
+            cells = [
+                (f"{tenth.low:.0%} to {tenth.high:.0%}", tenth.candidates, f"{tenth.stated:.0%}", f"{tenth.true:.0%}")
+                for tenth in tenths
+            ]
+            print_table(
+                out, f"Probabilities of {what} that were not stated", ("between", what, "stated", "true"), cells
+            )
     if quality.attributes:
         shown = quality.attributes[:rows]
         cells = [
             (
                 row.label,
-                row.unit,
+                "years" if is_calendar(row.unit) else row.unit,
                 row.values,
                 row.tested,
-                *(measured(error, "") for error in (row.mean_error, row.mean_error_of_the_median)),
+                *(number_text(error, error / 30, "") for error in (row.mean_error, row.mean_error_of_the_median)),
                 f"{row.covered:.0%}",
             )
             for row in shown

@@ -94,6 +94,16 @@ class Prediction:
     reasons: tuple[Influence, ...] = ()  # what moved the estimate most, where it was asked for
 
 
+@dataclass(frozen=True)
+class JudgedNumbers:
+    """What is to be expected of some stated numbers, each from everything but itself, and how unlikely they are."""
+
+    estimates: np.ndarray  # (n,)
+    lows: np.ndarray  # (n,): of the interval that was asked for
+    highs: np.ndarray  # (n,)
+    chances: np.ndarray  # (n,): the probability of a number that is at least so far out
+
+
 class Model(ABC):
     """What answers questions about a graph. One model may be asked from several threads at once."""
 
@@ -121,6 +131,12 @@ class Model(ABC):
 
     def attribute_chances(self, entity: int) -> np.ndarray | None:  # (attributes,)
         """How likely an entity has each attribute where it is not stated; None from a model that does not say."""
+        return None
+
+    def judge_numbers(
+        self, attribute: int, entities: np.ndarray, numbers: np.ndarray, coverage: float
+    ) -> JudgedNumbers | None:
+        """How unlikely numbers are that are stated of entities; None from a model that predicts no numbers."""
         return None
 
     def likely_facts(

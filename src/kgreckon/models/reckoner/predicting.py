@@ -1,13 +1,15 @@
-"""Attribute completion: what an entity's missing number is likely to be."""
+"""Attribute completion: what an entity's missing number is likely to be, and how unlikely stated ones are."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from kgreckon.errors import UserError
-from kgreckon.models.interface import Prediction
+from kgreckon.models.interface import JudgedNumbers, Prediction
 from kgreckon.models.reckoner.numbers.influences import formula_of, influences
 from kgreckon.models.reckoner.predicted import PredictedFacts
+
+_CHANCES = np.logspace(-9, 0, 181)  # that are told apart
 
 
 def predict(
@@ -32,3 +34,18 @@ def predict(
         formula=formula_of(model, entity),
         reasons=influences(model, entity, high - low) if reasons else (),
     )
+
+
+def judge_numbers(
+    facts: PredictedFacts, attribute: int, entities: np.ndarray, numbers: np.ndarray, coverage: float
+) -> JudgedNumbers:
+    """What is to be expected of numbers that are stated, each from everything but itself, and how far out they are."""
+    expected = facts.attributes[attribute].numbers(entities)
+    chances = np.zeros(len(entities))
+    for chance in _CHANCES:  # rising: the intervals grow narrower
+        inside = (expected.quantile(chance / 2) <= numbers) & (numbers <= expected.quantile(1 - chance / 2))
+        if not inside.any():
+            break
+        chances[inside] = chance
+    low, middle, high = (expected.quantile(share) for share in ((1 - coverage) / 2, 0.5, (1 + coverage) / 2))
+    return JudgedNumbers(middle, low, high, chances)

@@ -9,14 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgreckon.models.interface import Candidates, Prediction, ScoreMeaning, TrainedModel
+from kgreckon.models.interface import Candidates, JudgedNumbers, Prediction, ScoreMeaning, TrainedModel
 from kgreckon.models.proofs import Proof
 from kgreckon.models.reckoner.answer_maps import AnswerMaps
 from kgreckon.models.reckoner.explaining import explain_all
 from kgreckon.models.reckoner.fuzzy import Reckoner
 from kgreckon.models.reckoner.learning import AT_ONCE
 from kgreckon.models.reckoner.predicted import PredictedFacts
-from kgreckon.models.reckoner.predicting import predict
+from kgreckon.models.reckoner.predicting import judge_numbers, predict
 from kgreckon.query import Batch, Pause, Query, Shape
 
 _FEW_ATTRIBUTES = 16  # whose missing values are predicted ahead
@@ -61,6 +61,12 @@ class ReckonerModel(TrainedModel):
     def attribute_chances(self, entity: int) -> np.ndarray:  # (attributes,)
         """How likely the entity has each attribute."""
         return self.facts.existences(entity).cpu().numpy()
+
+    def judge_numbers(
+        self, attribute: int, entities: np.ndarray, numbers: np.ndarray, coverage: float
+    ) -> JudgedNumbers:
+        """How unlikely numbers are that are stated of entities, each judged by everything but itself."""
+        return judge_numbers(self.facts, attribute, entities, numbers, coverage)
 
     def prepare(self, pause: Pause) -> None:
         """Predict the missing values of all attributes, unless they are many."""

@@ -26,7 +26,7 @@ from kgreckon.graph import KnowledgeGraph, open_graph
 from kgreckon.models.held_back import HeldBack, hold_back
 from kgreckon.models.interface import TrainedModel, TrainingProgress
 from kgreckon.models.registry import choose_settings, family_named
-from kgreckon.models.run_files import HEADER, RunFiles
+from kgreckon.models.run_files import RunFiles
 from kgreckon.models.settings import parse_assignments
 from kgreckon.runs.learn import learn_graph
 from kgreckon.runs.measuring import measure
@@ -47,7 +47,6 @@ def trained(known: KnowledgeGraph, folder: Path, seed: int, changed: dict[str, A
     training, held = hold_back(known, 1 / 9, np.random.default_rng(seed + 100))
     held_back = HeldBack(held.facts, held.attribute_facts, 0.8, 0.5)
     folder.mkdir()
-    (folder / HEADER).write_text("{}", encoding="utf-8")
     family, files, device = family_named(settings.family), RunFiles(folder), torch.device("cpu")
     family.learn(files, training, held_back, settings, device, TrainingProgress())
     took = process_time() - start

@@ -93,7 +93,7 @@ def write_doubts(path: Path, doubts: Doubts) -> None:
     """Write the doubtful facts, then the doubtful numbers, as a table."""
     check_suffix(path, TABLES)
     rows = chain(map(_doubt_row, doubts.facts), map(_doubt_row, doubts.numbers))
-    with replacing(path) as temporary:
+    with new_file(path) as temporary:
         _write_table(temporary, path.suffix, rows, _DOUBTS)
 
 

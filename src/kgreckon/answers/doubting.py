@@ -13,18 +13,17 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from kgreckon.benchmark.format import fingerprint
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
-from kgreckon.files import make_folders, writing
+from kgreckon.files import writing
 from kgreckon.graph import KnowledgeGraph, Triples
 from kgreckon.models.held_back import HeldBack, hold_back
 from kgreckon.models.interface import TrainedModel, TrainingProgress
-from kgreckon.models.run_files import HEADER, LAST, RunFiles
+from kgreckon.models.run_files import LAST, RunFiles
 from kgreckon.query import Batch, Entity, Follow
 from kgreckon.runs import Run
 
@@ -149,19 +148,12 @@ def _judges(
             progress.stage(f"learning without part {fold + 1} of {folds}")
             kept, hidden = graph.restricted(part != fold, all_values), graph.facts[part == fold]
             held_back = HeldBack(hidden, graph.attribute_facts[:0], 1 - 1 / folds)
-            files = _begun(run, f"{fold + 1} of {folds}")
-            run.family.learn(files, kept, held_back, run.settings, device, progress)
+            files = RunFiles(run.folder / FOLDS / f"{fold + 1} of {folds}")  # a check that was stopped goes on there
+            with writing(files.folder, make=True):
+                run.family.learn(files, kept, held_back, run.settings, device, progress)
             (files.folder / LAST).unlink(missing_ok=True)
             yield run.family.open_learned(files, kept, kept, held_back.stated_share, run.settings, device), hidden
         shutil.rmtree(run.folder / FOLDS)
-
-
-def _begun(run: Run, name: str) -> RunFiles:
-    """The folder of a part's model; a check that was stopped goes on there."""
-    folder: Path = run.folder / FOLDS / name
-    make_folders(folder)
-    shutil.copyfile(run.folder / HEADER, folder / HEADER)
-    return RunFiles(folder)
 
 
 def doubtful_facts(

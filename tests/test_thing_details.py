@@ -118,7 +118,7 @@ class TestThings:
         for name in hostile:
             builder.add_fact(name, "is a", "Thing")
             builder.add_value(name, "size", float(len(name)), "m")
-        client = client_of(Service(Answerer(ExactModel(builder.build())), Limits(query_characters=20_000)))
+        client = client_of(Service(Answerer(ExactModel(builder.build())), Limits()))
         for name in hostile:
             stated = client.get("/api/entity", params={"name": name})
             assert stated.status_code == 200 and stated.json()["name"] == name

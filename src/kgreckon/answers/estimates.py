@@ -9,7 +9,6 @@ from typing import Any
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.graph.naming import GraphVocabulary
 from kgreckon.models.interface import Formula, FormulaSource, Influence, Prediction
-from kgreckon.query import Number
 
 _YEARS = ("year", "years")
 _SHORT = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -73,7 +72,7 @@ def subject_text(influence: Influence, names: GraphVocabulary) -> str:
     if influence.attribute is not None:
         unit = names.graph.values.units[int(names.graph.attribute_units[influence.attribute])]
         assert influence.number is not None
-        number = names.write_number(Number(influence.number, unit))
+        number = number_text(influence.number, 0.0, unit)
         return f"{names.attribute_label(influence.attribute)} {number} {unit}".strip()
     assert influence.relation is not None
     ends = ", ".join(names.entity_label(entity) for entity in influence.entities)

@@ -12,6 +12,7 @@ class Limits:
     """The bounds that every request keeps to, whoever sends it."""
 
     query_characters: int = 4_000  # of a query's text
+    name_characters: int = 20_000  # of the name of a thing, relation or attribute in an address
     sparql_tokens: int = 1_000  # words and signs; nothing can stop rdflib's parser, which reads 2,000 in a second
     query_depth: int = 16  # levels of a query
     query_nodes: int = 48

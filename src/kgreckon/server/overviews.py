@@ -50,6 +50,7 @@ class Overviews:
             name=self.names.entity_name(kind),
             label=label,
             relation=self.names.relation_name(self.kinds.relation),
+            **self.things.question_of(self.kinds.relation ^ 1, kind),
             count=len(members),
             things=[
                 self.catalogue.entity(member) for member in self.catalogue.most_connected(members)[:_FIRST].tolist()

@@ -12,7 +12,8 @@ from kgreckon.answers.estimates import formula_text, influence_text, interval_te
 from kgreckon.errors import UserError
 from kgreckon.graph.places import Places
 from kgreckon.models.interface import Model, Prediction, ScoreMeaning
-from kgreckon.query import Pause
+from kgreckon.query import Entity, Follow, Pause, sentence
+from kgreckon.query.paper import write
 from kgreckon.server import thing_schemas as schemas
 from kgreckon.server.catalogue import Catalogue, label_counts, most_frequent, runs
 from kgreckon.server.kinds import Kinds
@@ -45,6 +46,7 @@ class ThingPages:
             name=self.names.entity_name(entity),
             label=self.names.entity_label(entity),
             kinds=[self.named(kind) for kind in self.kinds.of(entity)],
+            kind_relation=None if self.kinds.relation is None else self.names.relation_name(self.kinds.relation),
             members=len(self.kinds.members(entity)),
             place=self.places.of(entity),
             facts=list(self._groups(entity)),
@@ -59,6 +61,7 @@ class ThingPages:
         shown = self.catalogue.most_connected(others)[request.offset : request.offset + request.limit]
         return schemas.Facts(
             **self.relation_of(relation),
+            **self.question_of(relation, entity),
             count=len(others),
             offset=request.offset,
             things=[self.catalogue.entity(other) for other in shown.tolist()],
@@ -77,6 +80,11 @@ class ThingPages:
             "inverse": bool(relation & 1),
         }
 
+    def question_of(self, relation: int, entity: int) -> dict[str, Any]:
+        """The question for all that a relation leads to from an entity, in words and in the paper's notation."""
+        query = Follow(relation, Entity(entity))
+        return {"words": sentence(query, self.names), "query": write(query, self.names)}
+
     def _groups(self, entity: int) -> Iterator[schemas.FactGroup]:
         """The facts of an entity by relation, those that it is the head of first."""
         offsets, labels, starts, targets = self.graph.follows.touched(np.array([entity]))
@@ -85,6 +93,7 @@ class ThingPages:
             others = targets[starts[group] : starts[group + 1]]
             yield schemas.FactGroup(
                 **self.relation_of(int(labels[group])),
+                **self.question_of(int(labels[group]), entity),
                 count=len(others),
                 things=[self.named(other) for other in self.catalogue.most_connected(others)[:_FIRST].tolist()],
             )
@@ -116,7 +125,10 @@ class ThingPages:
 
     def _rank(self, rows: np.ndarray, row: int, kind: int | None) -> schemas.ValueRank:
         larger = len(rows) - int(np.searchsorted(rows, row, side="right"))
-        return schemas.ValueRank(larger=larger, of=len(rows), kind=None if kind is None else self.named(kind))
+        if kind is None or self.kinds.relation is None:
+            return schemas.ValueRank(larger=larger, of=len(rows), kind=None, words=None)
+        words = self.question_of(self.kinds.relation ^ 1, kind)["words"]
+        return schemas.ValueRank(larger=larger, of=len(rows), kind=self.named(kind), words=words)
 
     # --------------------------------------------------------------------------------------------------- what is near
 

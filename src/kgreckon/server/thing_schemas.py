@@ -8,9 +8,9 @@ from pydantic import Field
 
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.runs.quality import AttributeQuality, Quality, RelationQuality
-from kgreckon.server.schemas import AtMost, Count, Distribution, EntityName, Point, QueryText, Schema, StatedValue
+from kgreckon.server.schemas import AtMost, Count, Distribution, EntityName, Point, Schema, StatedValue
 
-Name = Annotated[QueryText, Field(min_length=1)]
+Name = Annotated[str, AtMost("name_characters"), Field(min_length=1)]
 Offset = Annotated[int, Field(ge=0)]
 PageSize = Annotated[int, Field(ge=1), AtMost("names")]
 
@@ -47,7 +47,7 @@ class ValuesRequest(Schema):
 
     attribute: Name
     order: Literal["smallest", "largest"] = "largest"
-    kind: QueryText | None = None
+    kind: Name | None = None
     offset: Offset = 0
     limit: PageSize = 50
 
@@ -77,6 +77,8 @@ class FactGroup(RelationOf):
 
     count: Count
     things: list[EntityName]
+    words: Annotated[str, Field(description="The question that all of them are the answers to.")]
+    query: str
 
 
 class ValueRank(Schema):
@@ -85,6 +87,7 @@ class ValueRank(Schema):
     larger: Count
     of: Count
     kind: EntityName | None
+    words: Annotated[str | None, Field(description="The things of that kind: countries.")]
 
 
 class RankedValue(StatedValue):
@@ -99,6 +102,7 @@ class EntityDetails(Schema):
     name: str
     label: str
     kinds: list[EntityName]
+    kind_relation: Annotated[str | None, Field(description="The relation that leads to the kinds.")]
     members: Annotated[Count, Field(description="Of a kind: how many things are of it.")]
     place: Point | None
     facts: list[FactGroup]
@@ -219,6 +223,8 @@ class KindDetails(Schema):
     name: str
     label: str
     relation: str
+    words: str
+    query: str
     count: Count
     things: list[EntityName]
     relations: list[KindRelation]

@@ -5,60 +5,12 @@ import { element, spoken } from "./elements.js";
 import { histogram } from "./histogram.js";
 import { showMap } from "./map.js";
 import { addressOf, go } from "./router.js";
-import { counted, measured, percent, significant, stated, withUnit } from "./numerals.js";
+import { counted, measured, percent, stated, withUnit } from "./numerals.js";
+import { reasonsOf } from "./reasons.js";
 
 const UNLIKELY = 0.001; // a probability that is not worth a line
 const part = (id) => document.getElementById(id);
-let reasonsMade = 0;
 let shown = 0; // how many times answers were shown; a map that comes late is not drawn beside newer ones
-
-/** A statement of a reason as text: what it says, how that is known, and how probable it is. */
-function statementText({ text, how, probability }) {
-  if (how === null) return text;
-  return `${text} (${how}${probability === null ? "" : `, ${significant(probability)}`})`;
-}
-
-/** Statements as items; what stands below one is a list of its own. */
-function items(statements) {
-  return statements.map((statement) =>
-    element(
-      "li",
-      {},
-      statementText(statement),
-      statement.below.length > 0 && element("ul", {}, items(statement.below)),
-    ),
-  );
-}
-
-function reasonsOf(query, answer) {
-  const list = element("ul", { class: "reasons", id: `reasons-${++reasonsMade}`, hidden: true });
-  const button = element(
-    "button",
-    {
-      type: "button",
-      class: "why",
-      "aria-expanded": "false",
-      "aria-controls": list.id,
-    },
-    "Why?",
-    spoken(` ${answer.label}`),
-  );
-  button.addEventListener("click", async () => {
-    list.hidden = !list.hidden;
-    button.setAttribute("aria-expanded", String(!list.hidden));
-    if (list.hidden || list.dataset.read) return;
-    list.replaceChildren(element("li", { class: "quiet" }, "looking …"));
-    try {
-      const { reason } = await api.explain(query, answer);
-      const none = element("li", {}, "The model gives no reason for this answer.");
-      list.replaceChildren(...(reason.statements.length ? items(reason.statements) : [none]));
-      list.dataset.read = "yes";
-    } catch (problem) {
-      list.replaceChildren(element("li", { class: "problem", role: "alert" }, problem.message));
-    }
-  });
-  return [button, list];
-}
 
 /** The answers worth showing: where scores are probabilities, the unlikely ones are not; shares only rank. */
 function worthShowing(answers, areProbabilities) {

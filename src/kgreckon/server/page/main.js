@@ -10,6 +10,9 @@ import { begin } from "./router.js";
  */
 const VIEWS = {
   thing: () => import("./thing.js"),
+  kind: () => import("./kind.js"),
+  relation: () => import("./relation.js"),
+  attribute: () => import("./attribute.js"),
 };
 const area = document.getElementById("view");
 const asking = document.getElementById("asking-view");

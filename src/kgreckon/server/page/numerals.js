@@ -23,6 +23,14 @@ export function measured(value, unit) {
   return Math.abs(value) < 1 && value !== 0 ? fine.format(value) : full.format(value);
 }
 
+/** A number to the digits that matter in a summary: 129,400; 1,618,000; 43.06; a year as 1927. */
+export function rough(value, unit, digits = 4) {
+  return isCalendar(unit) ? String(Math.floor(value)) : new Intl.NumberFormat("en", { maximumSignificantDigits: digits }).format(value);
+}
+
+/** A unit with the space before it, where it says something. */
+export const unitOf = (unit) => (UNSAID.has(unit) ? "" : ` ${unit}`);
+
 /** A measured number with its unit, where the unit says something. */
 export function withUnit(value, unit) {
   return UNSAID.has(unit) ? measured(value, unit) : `${measured(value, unit)} ${unit}`;

@@ -1,81 +1,217 @@
-/** The view of one thing: what the graph says of it, and the numbers that the model predicts for it. */
+/** The page of one thing: what is stated of it, what is probably missing, and what is near it. */
 
 import * as api from "./api.js";
 import { element } from "./elements.js";
 import { linkTo } from "./lists.js";
-import { count, measured, percent, stated, withUnit } from "./numerals.js";
+import { showMap } from "./map.js";
+import { neighbours } from "./neighbours.js";
+import { count, percent, stated, unitOf } from "./numerals.js";
+import { PAGE, asks, capital, columns, growing, head, later, section } from "./parts.js";
+import { reasonsOf } from "./reasons.js";
+import { addressOf } from "./router.js";
 
-function table(caption, heads, rows) {
-  if (!rows.length) return null;
+const FIRST = 4; // likely facts that are shown, however unlikely
+const kindLinks = (kinds) => kinds.flatMap((kind, place) => [place ? ", " : "", linkTo("kind", kind)]);
+
+/** `10th of 246 countries`, and where that is between the smallest and the largest. */
+function rankOf({ larger, of, words }) {
+  const dot = element("span", { class: "dot" });
+  dot.style.left = `${of > 1 ? (100 * (of - 1 - larger)) / (of - 1) : 50}%`;
   return element(
-    "table",
-    {},
-    element("caption", {}, caption),
+    "span",
+    { class: "rank" },
+    element("span", { class: "scale", "aria-hidden": "true" }, dot),
+    larger === 0 ? "largest" : larger === of - 1 ? "smallest" : `${count(larger + 1)}${ordinal(larger + 1)}`,
+    ` of ${count(of)}`,
+    words ? ` ${words}` : "",
+  );
+}
+
+function ordinal(number) {
+  const rule = new Intl.PluralRules("en", { type: "ordinal" }).select(number);
+  return { one: "st", two: "nd", few: "rd" }[rule] ?? "th";
+}
+
+function numbers(values) {
+  return values.map((value) =>
     element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        heads.map((head) => element("th", { scope: "col" }, head)),
-      ),
+      "div",
+      { class: "row" },
+      element("dt", {}, linkTo("attribute", { name: value.attribute, label: value.label })),
+      element("dd", {}, element("span", { class: "value" }, stated(value)), value.rank ? rankOf(value.rank) : null),
     ),
-    element(
-      "tbody",
-      {},
-      rows.map(([first, ...rest]) =>
-        element(
-          "tr",
+  );
+}
+
+/** The facts of one relation: the question that they answer, and the things, as many as one wants. */
+function group(name, { relation, inverse, label, count: total, things, words, query }) {
+  const more = async (offset) => (await api.facts({ name, relation, inverse, offset, limit: PAGE })).things;
+  return element(
+    "div",
+    { class: "row" },
+    inverse
+      ? element(
+          "dt",
           {},
-          element("th", { scope: "row" }, first),
-          rest.map((cell) => element("td", {}, cell)),
-        ),
-      ),
-    ),
+          asks(query, capital(words)),
+          element("span", { class: "by" }, linkTo("relation", { name: relation, label }), total > 1 && ` · ${count(total)}`),
+        )
+      : element("dt", {}, linkTo("relation", { name: relation, label })),
+    element("dd", {}, growing(things, total, more)),
   );
 }
 
-function factList(name, facts) {
+function factList(name, groups) {
+  return groups.length ? element("dl", { class: "facts" }, groups.map((one) => group(name, one))) : null;
+}
+
+// ------------------------------------------------------------------------------------------------ what is missing
+
+function likelyNumber({ attribute, label, text, low_text, high_text, unit, chance, coverage, formula, reasons }) {
+  const said = unitOf(unit);
+  const because = [formula, ...reasons].filter(Boolean);
   return element(
-    "dl",
+    "li",
     {},
-    facts.flatMap(({ label, phrase, inverse, things, count: total }) => [
-      element("dt", {}, inverse ? `… ${phrase ?? label} ${name}` : (phrase ?? label)),
-      element(
-        "dd",
-        {},
-        things.map((other) => linkTo("thing", other)),
-        total > things.length ? element("span", { class: "quiet" }, `and ${count(total - things.length)} more`) : null,
-      ),
-    ]),
+    element("div", { class: "likely-head" }, linkTo("attribute", { name: attribute, label }), chanceOf(chance)),
+    element(
+      "div",
+      {},
+      element("span", { class: "value" }, `about ${text}${said}`),
+      element("span", { class: "quiet" }, ` ${low_text} to ${high_text} in ${percent(coverage)} of cases`),
+    ),
+    because.length > 0 &&
+      element("ul", { class: "moved" }, because.map((line) => element("li", {}, line))),
   );
 }
 
-function described(found, missing) {
-  return [
-    found.label === found.name ? null : element("p", { class: "quiet" }, found.name),
-    table(
-      "Values",
-      ["attribute", "value"],
-      found.values.map((each) => [each.label, stated(each)]),
+function chanceOf(probability) {
+  const filled = element("span", { class: "filled" });
+  filled.style.width = `${100 * probability}%`;
+  return element(
+    "span",
+    { class: "chance" },
+    element("span", { class: "score-bar", "aria-hidden": "true" }, filled),
+    percent(probability),
+  );
+}
+
+function likelyFact(own, { relation, inverse, phrase, label, entity, probability }) {
+  const query = { op: "follow", relation, inverse, of: { op: "entity", name: own.name } };
+  const [button, reasons] = reasonsOf(query, { name: entity.name, label: entity.label, value: null });
+  const words = ` ${phrase ?? label} `;
+  const name = element("bdi", {}, own.label);
+  return element(
+    "li",
+    {},
+    element(
+      "div",
+      { class: "likely-head" },
+      element("span", {}, inverse ? [linkTo("thing", entity), words, name] : [name, words, linkTo("thing", entity)]),
+      element("span", { class: "how-likely" }, chanceOf(probability), button),
     ),
-    table(
-      "Predicted values: the graph does not state them",
-      ["attribute", "estimate", "90 % interval", "chance that there is one"],
-      missing.values.map(({ label, estimate, low, high, unit, chance }) => [
-        label,
-        withUnit(estimate, unit),
-        `${measured(low, unit)} – ${measured(high, unit)}`,
-        percent(chance),
-      ]),
+    reasons,
+  );
+}
+
+async function missing(own) {
+  const { facts, values, calibration } = await api.missing(own.name);
+  if (calibration !== "probability") return null;
+  if (!facts.length && !values.length)
+    return section("Probably missing", element("p", { class: "quiet" }, "Nothing: all that is likely is stated."));
+  const first = Math.max(FIRST, facts.filter(({ probability }) => probability >= 0.5).length);
+  const shown = [...values.map(likelyNumber), ...facts.slice(0, first).map((fact) => likelyFact(own, fact))];
+  const others = facts.slice(first).map((fact) => likelyFact(own, fact));
+  return section(
+    "Probably missing",
+    [
+      element("p", { class: "quiet" }, "The graph does not state this; the model infers it, and says how likely it is."),
+      element("ul", { class: "likely" }, shown),
+      others.length > 0 &&
+        element(
+          "details",
+          {},
+          element("summary", {}, `${count(others.length)} less likely`),
+          element("ul", { class: "likely" }, others),
+        ),
+    ],
+    { class: "missing" },
+  );
+}
+
+// ---------------------------------------------------------------------------------------------------- what is near
+
+async function nearest(name, attribute) {
+  const { values } = await api.near(name, attribute);
+  return element(
+    "ol",
+    { class: "near" },
+    values.map(({ entity, value }) =>
+      element(
+        "li",
+        { "aria-current": entity.name === name ? "true" : null },
+        entity.name === name ? element("strong", {}, entity.label) : linkTo("thing", entity),
+        element("span", { class: "value" }, stated(value)),
+      ),
     ),
-    found.facts.length ? element("h3", {}, "Facts") : null,
-    factList(found.label, found.facts),
-  ].filter(Boolean);
+  );
+}
+
+function near(name, values) {
+  const comparable = values.filter(({ rank }) => rank);
+  if (!comparable.length) return null;
+  const area = element("div", {});
+  const choice = element(
+    "select",
+    { "aria-label": "Nearest by" },
+    comparable.map(({ attribute, label }) => element("option", { value: attribute }, label)),
+  );
+  const show = () => area.replaceChildren(later(nearest(name, choice.value), "looking …"));
+  choice.addEventListener("change", show);
+  show();
+  const { words } = comparable[0].rank;
+  return section([`${capital(words ?? "things")} nearest by `, choice], area, { class: "nearest" });
+}
+
+// ----------------------------------------------------------------------------------------------------- where it is
+
+async function onMap(found) {
+  const { places } = await api.places();
+  const figure = element("figure", { class: "where" });
+  const [latitude, longitude] = found.place;
+  const others = places.map(([north, east]) => [east, north]);
+  showMap(figure, [{ name: found.name, label: found.label, observed: true, latitude, longitude }], others, () => {});
+  return figure;
 }
 
 /** The view: its title and its content. */
 export async function show({ name }) {
-  const [found, missing] = await Promise.all([api.entity(name), api.missing(name)]);
-  return { title: found.label, content: [element("h1", { tabindex: -1 }, found.label), ...described(found, missing)] };
+  const found = await api.entity(name);
+  const about = found.facts.filter(({ inverse, relation }) => !inverse && relation !== found.kind_relation);
+  const pointing = found.facts.filter(({ inverse, relation }) => inverse && relation !== found.kind_relation);
+  const line = [
+    found.label === found.name ? null : element("span", { class: "quiet" }, found.name),
+    found.members > 0 &&
+      element("a", { href: addressOf("kind", found.name) }, `${count(found.members)} things are of this kind`),
+  ];
+  const drawing = neighbours({ ...found, facts: [...pointing, ...about] });
+  return {
+    title: found.label,
+    content: [
+      head(found.kinds.length ? kindLinks(found.kinds) : "Thing", found.label, line),
+      columns(
+        [
+          section("Numbers", found.values.length ? element("dl", { class: "numbers" }, numbers(found.values)) : null),
+          later(missing(found), "Looking for what is probably missing …"),
+          section("What it is linked to", factList(found.name, about)),
+          section("What is linked to it", factList(found.name, pointing)),
+        ],
+        [
+          section("Around it", drawing),
+          found.place ? section("Where it is", later(onMap(found), "drawing …")) : null,
+          near(found.name, found.values),
+        ],
+      ),
+    ],
+  };
 }

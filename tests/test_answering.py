@@ -122,8 +122,9 @@ def test_reasons_name_the_facts_of_a_proof(answerer, small):
     text = "(i,(rp,(r0),(e,(e1))),(rp,(r1),(e,(e1))))"
     found = answerer.ask(text, limit=30)
     for answer in found.answers:
-        reason = [line for line in answerer.explain(text, answer).lines() if not line.startswith("– since")]
-        assert len(reason) == 2
+        whole = answerer.explain(text, answer)
+        reason = [line for line in whole.lines() if not line.startswith("– ")]
+        assert len(reason) == 2 and whole.sentence.endswith(".") and "e1" in whole.sentence
         if answer.observed:
             assert all(line.endswith("(observed)") for line in reason)
             assert all(answer.label in line and "e1" in line for line in reason)
@@ -180,7 +181,12 @@ class TestSteps:
     def test_each_step_is_observed_or_missing(self, steps, answer, query, expected):
         names = steps.graph.vocabulary
         proof = steps.proof(parse(query, names), names.entity_id(answer))
-        assert sorted(reason_of(proof, names).lines()) == sorted(expected)
+        reason = reason_of(proof, names)
+        assert sorted(reason.lines()) == sorted(expected)
+        stated = all(line.endswith("(observed)") for line in expected)
+        assert reason.sentence.startswith(
+            "The graph states that" if stated else ("The graph does not", "Not all of it")
+        )
 
     def test_of_a_number(self, steps):
         names = steps.graph.vocabulary
@@ -274,9 +280,10 @@ def test_a_reason_of_a_denied_condition_says_what_speaks_against_it(reckoner_run
     assert len(proof) == 2 and proof[0].endswith("(observed)") and proof[1] == "nothing speaks against it"
     answerer = Answerer.open(reckoner_run.folder, device="cpu")
     _, told, against, *_ = answerer.explain_id(query, answer).lines()
-    probability = float(against.rpartition(", ")[2].rstrip(")"))
-    assert told == f"what speaks against it has a probability of {probability:.3g}:"
+    probability = against.rpartition(", ")[2].rstrip(")")
+    assert told == f"what speaks against it has a probability of {probability}:"
     assert against.startswith("– ") and "r1" in against and "predicted" in against
+    assert probability in answerer.explain_id(query, answer).sentence
 
 
 def test_a_neural_model_says_what_it_cannot_answer(neural_run):

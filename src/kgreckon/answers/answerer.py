@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -338,7 +338,12 @@ class Answerer:
         self, query: Query, places: Sequence[int], only: Only | None = None, pause: Pause | None = None
     ) -> list[Reason]:
         model = self.exact.model if only is Only.OBSERVED else self.model
-        return [reason_of(proof, self.graph.vocabulary) for proof in model.prove(query, places, pause)]
+
+        @cache
+        def expected(entity: int, attribute: int) -> Prediction | None:
+            return model.predict(entity, attribute, COVERAGE, reasons=True)
+
+        return [reason_of(proof, self.graph.vocabulary, expected) for proof in model.prove(query, places, pause)]
 
     # -------------------------------------------------------------------------------------------------- predictions
 

@@ -36,7 +36,7 @@ def print_found(answers: Answers, out: Console, notation: bool = False) -> None:
         _print_estimate(answers.estimate, out)
     for answer in answers:
         if answer.reason is not None:
-            print_reason(answer.label, answer.reason.lines(), out)
+            print_reason(answer.label, [answer.reason.sentence, *answer.reason.lines()], out)
 
 
 def _print_proved(answers: Answers, out: Console) -> None:

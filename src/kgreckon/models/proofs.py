@@ -31,6 +31,34 @@ class RulePath:
 
 
 @dataclass(frozen=True)
+class Likes:
+    """The things that are most like one end of a fact, among those with such facts, and which of them have this one."""
+
+    end: int  # whose likes they are
+    having: tuple[int, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How many facts of the kind an end of a fact has, and how many more are expected of it."""
+
+    end: int
+    stated: int
+    more: float
+    fact: tuple[int, int, int] | None = None  # the one that is stated, if it is one: head, relation, tail
+
+
+@dataclass(frozen=True)
+class Support:
+    """What speaks for a predicted fact, or against it."""
+
+    rule: RulePath | None = None
+    likes: Likes | None = None
+    expected: Expected | None = None
+
+
+@dataclass(frozen=True)
 class Step:
     """One step of a proof: from a source, along a relation, an attribute or a comparison, to a target."""
 
@@ -40,7 +68,7 @@ class Step:
     target: Member | None
     how: How
     probability: float | None = 1.0  # None where the model does not say
-    rule: RulePath | None = None  # what speaks for a predicted fact
+    support: Support | None = None  # of a predicted fact
 
 
 @dataclass(frozen=True)

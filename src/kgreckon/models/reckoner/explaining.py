@@ -134,11 +134,11 @@ class _Walk:
         score, of_source = float(node.likely[target]), float(below.likely[source])
         probability = score / of_source if of_source else 0.0
         predicted = node.operator is Operator.FOLLOW and how is How.PREDICTED
-        rule = self.facts.support(source, label, target) if predicted else None
+        support = self.facts.support(source, label, target) if predicted else None
         start = self._member(node.operator in (Operator.HAVING_VALUE, Operator.COMPARE), source)
         end = self._member(node.operator in (Operator.VALUE_OF, Operator.COMPARE), target)
         named: int | Comparison = self.semantics.comparisons[label] if node.operator is Operator.COMPARE else label
-        step = Step(node.operator, start, named, end, how, probability, rule)
+        step = Step(node.operator, start, named, end, how, probability, support)
         return Proof(node.operator, step, (self._proof(below, source),))
 
     def _member(self, is_number: bool, place: int) -> Member:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from kgreckon.exact import ComparisonMode
 from kgreckon.exact.arithmetic import compared_ranges
-from kgreckon.models.proofs import RulePath
+from kgreckon.models.proofs import Support
 from kgreckon.models.reckoner.observed import ObservedFacts
 from kgreckon.query import SEVEN, Batch, Comparison, Number, Pause, interpret
 
@@ -55,8 +55,8 @@ class FactModel(Protocol):
         """
         ...
 
-    def support(self, head: int, relation: int, tail: int) -> RulePath | None:
-        """What a rule says for a fact that is predicted, or None where none says anything."""
+    def support(self, head: int, relation: int, tail: int) -> Support | None:
+        """What speaks for a fact that is predicted, or against it."""
         ...
 
     def missing(self, attribute: int) -> MissingValues | None:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgreckon.models.proofs import RulePath
+from kgreckon.models.proofs import Expected, Likes, Support
 from kgreckon.models.reckoner.attributes import AttributeModel
 from kgreckon.models.reckoner.caches import Latest
 from kgreckon.models.reckoner.calibration import Calibration
@@ -29,6 +29,8 @@ from kgreckon.models.scoring import inner_products
 _LEAST_HIDDEN = 1e-4  # facts to be expected, below which an entity is hardly a candidate for an end of a relation
 _TYPICAL = 64  # entities whose softmax sum stands for those of entities that are hardly candidates
 _LEAST_WEIGHT = 0.02  # of an end: a likelier fact is never less likely for it
+_LIKES = 10  # things that are most like the end of a fact
+_LEAST_OWNERS = 20  # things with such facts, below which none is called alike
 _KEPT = 1 << 25  # numbers of ends, kept from question to question
 
 
@@ -197,9 +199,28 @@ class PredictedFacts:
 
         return torch.stack([side(label)[first:last] for label in distinct.tolist()])[place]
 
-    def support(self, head: int, relation: int, tail: int) -> RulePath | None:
-        """What a rule says for a fact, where rules have a weight."""
-        return self.evidence.support(head, relation, tail) if self.calibration.rules else None
+    def support(self, head: int, relation: int, tail: int) -> Support:
+        """What a rule says for a fact, where rules have a weight, what its likes do, and how many are expected."""
+        rule = self.evidence.support(head, relation, tail) if self.calibration.rules else None
+        if self.arity[relation] < 0:  # the end that has the fewer facts of the kind
+            head, relation, tail = tail, relation ^ 1, head
+        tails = self.observed.graph.follows.row(head, relation).tolist()
+        known = (head, relation, tails[0]) if len(tails) == 1 else None
+        expected = Expected(head, len(tails), float(self.expectations.of(relation)[0][head]), known)
+        return Support(rule, self._likes(head, relation, tail), expected)
+
+    def _likes(self, head: int, relation: int, tail: int) -> Likes | None:
+        """The things with such facts whose vectors are most like the head's."""
+        owners, _ = self.expectations.owners(relation)
+        owners = owners[owners != head]
+        if len(owners) < _LEAST_OWNERS:
+            return None
+        nodes = self.scorer.nodes
+        alike = torch.cosine_similarity(nodes[torch.from_numpy(owners).to(nodes.device)], nodes[head][None])
+        nearest = owners[alike.topk(min(_LIKES, len(owners))).indices.cpu().numpy()]
+        follows = self.observed.graph.follows
+        having = tuple(int(each) for each in nearest if tail in follows.row(int(each), relation))
+        return Likes(head, having, len(nearest))
 
     def _bound_loops(self, likely: Tensor, heads: Tensor, relations: Tensor, to: slice) -> Tensor:  # (q, k, n)
         """No fact from an entity to itself is likelier than the relation's others of the kind are frequent.

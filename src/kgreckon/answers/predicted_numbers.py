@@ -1,0 +1,33 @@
+"""What is expected of a number that is not stated, and what moved it, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kgreckon.answers.estimates import formula_text, influence_text, interval_texts
+from kgreckon.graph.naming import GraphVocabulary
+from kgreckon.models.interface import Prediction
+from kgreckon.query.vocabulary import Vocabulary
+from kgreckon.query.words.claims import percent
+
+Predict = Callable[[int, int], Prediction | None]  # of an entity and an attribute
+_POINTS = 3  # that moved an estimate
+
+
+def expected_number(found: Prediction) -> str:
+    """`about 2,100 metres, between 1,500 and 2,600`."""
+    middle, low, high = interval_texts(found.estimate, found.low, found.high, found.unit)
+    unit = "" if found.unit in ("number", "date", "dateTime", "gYear", "gYearMonth") else f" {found.unit}"
+    return f"about {middle}{unit}, between {low} and {high}"
+
+
+def number_points(found: Prediction | None, attribute: int, names: Vocabulary) -> list[str]:
+    """What is expected, with which probability, and what moved it most."""
+    if found is None or found.stated:
+        return []
+    if_any = "" if found.has_it > 0.995 else f", if there is one ({percent(found.has_it)})"
+    points = [f"expected is {expected_number(found)} with a probability of {percent(found.coverage)}{if_any}"]
+    assert isinstance(names, GraphVocabulary)  # whoever predicts has a graph
+    if found.formula is not None:
+        points.append(formula_text(found.formula, attribute, names))
+    return points + [influence_text(each, found, names) for each in found.reasons[:_POINTS]]

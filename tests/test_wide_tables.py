@@ -194,6 +194,12 @@ class TestColumns:
         facts = facts_of(read(file("films.csv", f"title,genre,stars\n{rows}"))[0])
         assert ("Drama", "genre", "Drama (genre)") in facts and ("Alien", "genre", "Horror") in facts
 
+    def test_a_class_keeps_its_name_where_a_thing_has_the_same(self, file):
+        """Whoever asks for elements means those, whatever another table says of a table of elements."""
+        notes = file("notes.csv", "note,table,cited\n1st,elements,2\n2nd,isotopes,4\n3rd,elements,4\n4th,isotopes,5\n")
+        facts = facts_of(read(notes, file("elements.csv", "name,block,mass\nIron,d,56\nNeon,p,20\nGold,d,197\n"))[0])
+        assert ("Iron", "is_a", "elements") in facts and ("1st", "table", "elements (table)") in facts
+
     def test_columns_that_share_some_of_their_cells_lead_to_different_things(self, file):
         rows = "".join(f"thing {n},{'v' if n % 30 < 4 else 'w'}{n % 30},v{n % 5},{n}.5\n" for n in range(90))
         columns = guessed(file("things.csv", f"name,city,county,size\n{rows}"))["things"]

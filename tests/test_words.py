@@ -341,6 +341,16 @@ def test_verbs_are_guessed_from_names_in_any_style(cinema, words, written):
     assert sentence(read_question(words, cinema.vocabulary), cinema.vocabulary) == written
 
 
+def test_a_class_may_be_called_by_a_plural():
+    """Tables often are, and become classes."""
+    builder = GraphBuilder()
+    for thing, table in (("Iron", "elements"), ("Neon-20", "isotopes"), ("Lanthanides", "series"), ("MMLV", "Virus")):
+        builder.add_fact(thing, "is_a", table)
+    names = builder.build().vocabulary
+    for words in ("elements", "isotopes", "series", "viruses"):
+        assert sentence(read(f"which {words} are there?", names), names) == words
+
+
 def test_a_given_phrase_counts_more_than_a_guess():
     builder = GraphBuilder()
     builder.add_fact("aspirin", "treats", "pain")

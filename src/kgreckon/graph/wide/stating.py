@@ -40,6 +40,8 @@ class Statements:
         self._mappings = {guess.table: guess.mapping for guess in guesses if not guess.mapping.skip}
         self._report = report
         self._things = Things()
+        # Classes come first: questions name them more often than things of the same name.
+        self._things.named((mapping.type for mapping in self._mappings.values() if mapping.type), "class")
         self._rows: dict[str, pa.Array] = {}
         for name, mapping in self._mappings.items():
             if not mapping.references:

@@ -8,7 +8,7 @@ _IRREGULAR = {
     "person": "people", "man": "men", "woman": "women", "child": "children", "foot": "feet", "mouse": "mice",
     "goose": "geese", "tooth": "teeth", "series": "series", "species": "species", "leaf": "leaves", "life": "lives",
     "wife": "wives", "half": "halves", "analysis": "analyses", "crisis": "crises", "genus": "genera",
-    "phenomenon": "phenomena", "criterion": "criteria",
+    "phenomenon": "phenomena", "criterion": "criteria", "data": "data",
 }  # fmt: skip
 _SINGULARS = {plural: singular for singular, plural in _IRREGULAR.items()}
 _HISSES = ("s", "x", "z", "ch", "sh")
@@ -89,6 +89,12 @@ def singular(noun: str) -> str:
         return noun[: len(noun) - len(word)] + _SINGULARS.get(word, word)
     others = [other for other in singulars(noun)[1:] if plural(other) == noun]
     return others[0] if others else noun
+
+
+def of_class(label: str) -> str:
+    """What the members of a class are called; tables, which become classes, are often named by a plural already."""
+    noun = label[:1].lower() + label[1:] if label[1:].islower() else label
+    return plural(singular(noun))
 
 
 def third_person(verb: str) -> str:

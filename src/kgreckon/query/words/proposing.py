@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kgreckon.errors import UserError
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words.grammar import QuestionReader
-from kgreckon.query.words.inflection import plural
+from kgreckon.query.words.inflection import of_class
 from kgreckon.query.words.lexicon import Lexicon, lexicon_of
 
 _WORDS_BACK = 4  # of a name that is begun
@@ -61,7 +61,7 @@ def _candidates(reader: QuestionReader, begun: str, start: int, lexicon: Lexicon
         yield from each("unit", vocabulary.units())
     if "class" in kinds and lexicon.classes is not None:
         labels = [vocabulary.entity_label(one) for one in vocabulary.frequent_ends(lexicon.classes, _KINDS)]
-        yield from each("class", (plural(label[:1].lower() + label[1:]) for label in labels))
+        yield from each("class", map(of_class, labels))
     if "attribute" in kinds or "noun" in kinds:
         yield from each("attribute", lexicon.attributes)
     if "noun" in kinds:

@@ -29,7 +29,7 @@ from kgreckon.query.question import Aggregate, Near, Question, Sorting
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words.cursor import Cursor, is_numbers
 from kgreckon.query.words.grammar import read_question
-from kgreckon.query.words.inflection import base_form, plural
+from kgreckon.query.words.inflection import base_form, of_class, plural
 from kgreckon.query.words.lexicon import lexicon_of, tightest
 from kgreckon.query.words.measures import is_anything
 from kgreckon.query.words.numerals import NumberWriter, is_open
@@ -140,9 +140,11 @@ class _Writer(NumberWriter):
         if not (isinstance(query, Follow) and query.relation == self.lexicon.is_a and isinstance(query.of, Entity)):
             return None
         label = self.vocabulary.entity_label(query.of.entity)
-        noun = plural(label[:1].lower() + label[1:] if label[1:].islower() else label)
-        cursor = Cursor(noun, self.lexicon)
-        return noun if cursor.class_at(0) == (query.of.entity, len(cursor.tokens)) else None
+        for some in (of_class(label), plural(label)):
+            cursor = Cursor(some, self.lexicon)
+            if cursor.class_at(0) == (query.of.entity, len(cursor.tokens)):
+                return some
+        return None
 
     def _kinds(self, query: Query) -> str | None:
         """The plural noun of a class, or of several."""

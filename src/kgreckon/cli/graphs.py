@@ -137,7 +137,7 @@ def phrase(
 ) -> None:
     """Say how a relation reads in questions and answers; an empty phrase takes a given one away."""
     from kgreckon.errors import UserError
-    from kgreckon.graph.storage import change_graph
+    from kgreckon.graph.changes.rewriting import rewrite_graph
 
     said = " ".join(words.split())
 
@@ -149,7 +149,7 @@ def phrase(
         phrases[place >> 1] = said or None
         return replace(opened, relation_phrases=tuple(phrases))
 
-    changed = change_graph(graph, phrased)
+    changed = rewrite_graph(graph, phrased)
     name = changed.relations.name(changed.vocabulary.relation_id(relation) >> 1)
     typer.echo(f"{graph}: {name} reads: … {said} …" if said else f"{graph}: {name} has no phrase of its own any more")
 

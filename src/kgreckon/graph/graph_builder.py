@@ -34,7 +34,7 @@ class _Names:
     def add(self, name: str) -> int:
         id_ = self.table.met(name)
         if id_ is None:
-            _check_text(name)
+            check_name(name)
             id_ = self.table.add(name)
         return id_
 
@@ -54,14 +54,15 @@ class _Names:
         return Symbols(kind, self.table.texts(kept), labels)
 
 
-def _check_text(name: str) -> None:
-    """Names are checked once, when they first appear."""
+def check_name(name: str) -> str:
+    """The same name, which nothing is wrong with; names are checked once, when they first appear."""
     if not name:
         raise UserError("a name is empty")
     try:
         name.encode()
     except UnicodeEncodeError:
         raise UserError(f"{name.encode(errors='surrogateescape')!r} is not valid UTF-8") from None
+    return name
 
 
 class GraphBuilder:
@@ -202,13 +203,13 @@ class GraphBuilder:
 
     def phrase_relation(self, relation: str, phrase: str) -> None:
         """Give a relation the verb phrase that reads between head and tail: 'is in', 'borders'."""
-        _check_text(phrase)
+        check_name(phrase)
         self._phrases[self._relations.add(relation)] = phrase
 
     def label(self, name: str, label: str) -> bool:
         """Give the thing of that name a readable one, whatever it is; False where nothing has the name."""
-        _check_text(name)
-        _check_text(label)
+        check_name(name)
+        check_name(label)
         known = False
         for names in (self._entities, self._relations, self._attributes):
             place = names.table.find(name)

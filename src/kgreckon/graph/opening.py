@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgreckon.errors import UserError
+from kgreckon.graph.changes.live_graph import open_graph_folder
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.readers import is_mmkg_folder, read_sources
-from kgreckon.graph.storage import is_graph_folder, open_graph_folder
+from kgreckon.graph.storage import is_graph_folder
 from kgreckon.graph.world import world
 
 

@@ -2,11 +2,11 @@
 
 Beside the tables stand what questions are answered from: facts as compressed rows, and an index of names. They are read
 where a question touches them. A compressed folder, and one of an earlier version, has none: it is read as a whole.
+Later changes stand in a log (`changes/`); here is what is written once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgreckon.errors import UserError
-from kgreckon.files import as_json, column_of, listing, new_folder, read_header, read_table, write_table
+from kgreckon.files import as_json, checksum, column_of, listing, new_folder, read_header, read_table, write_table
 from kgreckon.graph.adjacency import Adjacency
 from kgreckon.graph.folder_format import (
     ADJACENCIES,
@@ -45,20 +45,15 @@ def is_graph_folder(folder: Path) -> bool:
     return (folder / HEADER).is_file()
 
 
+def is_compressed(folder: Path) -> bool:
+    """Whether the tables of a graph folder are compressed, or of an earlier version, and are read as a whole."""
+    return "blocks" not in _read_header(folder)
+
+
 def save_graph(graph: KnowledgeGraph, folder: Path, compress: bool = False, overwrite: bool = False) -> None:
     """Write `graph` to `folder`, all or nothing."""
     with new_folder(folder, HEADER, overwrite) as target:
         write_graph(graph, target, compress)
-
-
-def change_graph(folder: Path, change: Callable[[KnowledgeGraph], KnowledgeGraph]) -> KnowledgeGraph:
-    """Replace the graph in a folder by what `change` makes of it; nobody else writes there from before it is read."""
-    _read_header(folder)  # a folder that is not one says so
-    with new_folder(folder, HEADER, overwrite=True) as target:
-        graph, mapping = change(open_graph_folder(folder)), folder / MAPPING
-        is_compressed = "blocks" not in _read_header(folder)
-        write_graph(graph, target, is_compressed, mapping.read_bytes() if mapping.is_file() else None)
-    return graph
 
 
 def write_graph(graph: KnowledgeGraph, target: Path, compress: bool = False, mapping: bytes | None = None) -> None:
@@ -138,8 +133,19 @@ def _columns(triples: Triples) -> list[pa.Array | np.ndarray]:
     return [triples.sources, triples.labels, triples.targets]
 
 
-def open_graph_folder(folder: Path) -> KnowledgeGraph:
-    """The graph in `folder`, its arrays mapped from the files: of one graph, even while it is being replaced."""
+def graph_identity(folder: Path) -> str:
+    """What tells the tables of a graph folder from others: the checksum of the header, which lists theirs."""
+    try:
+        return checksum((folder / HEADER).read_bytes())
+    except OSError as error:
+        raise UserError(f"{folder / HEADER} cannot be read: {error.strerror}") from None
+
+
+def open_tables(folder: Path) -> KnowledgeGraph:
+    """The graph in `folder` without later changes: of one graph, even while it is being replaced.
+
+    Its arrays are mapped from the files.
+    """
     for _ in range(_TRIES):
         header = _read_header(folder)
         try:
@@ -168,13 +174,13 @@ def _read_header(folder: Path) -> dict[str, Any]:
 
 
 def check_graph_folder(folder: Path) -> KnowledgeGraph:
-    """The graph in a folder, of which everything was read and found to hold, or a UserError."""
+    """The graph of a folder's tables, of which everything was read and found to hold, or a UserError."""
     from kgreckon.graph.name_index import name_index
 
     header = _read_header(folder)
     graph = whole_graph(folder, header)
     if "blocks" in header:
-        stored = open_graph_folder(folder)
+        stored = open_tables(folder)
         for name in ADJACENCIES:
             one, other = getattr(graph, name), getattr(stored, name)
             if one is not None:

@@ -41,6 +41,14 @@ class Symbols:
         """Whether there is a thing of that unique name."""
         return self._place(name) is not None
 
+    def place_of(self, name: str) -> int | None:
+        """The place of a unique name, or None."""
+        return self._place(name)
+
+    def places_of_label(self, label: str) -> list[int]:
+        """The places of all that have a name or label, whatever its case."""
+        return self._labelled(label.casefold())
+
     def called(self, text: str) -> list[int]:
         """The places of all that have that name, or that label whatever its case."""
         place = self._place(text)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
-from kgreckon.graph.storage import open_graph_folder
+from kgreckon.graph.storage import open_tables
 
 WORLD_FOLDER = Path(__file__).with_name("world")
 
 
 def world() -> KnowledgeGraph:
     """Countries, cities, airports and what belongs to them, with latitudes, populations and other numbers."""
-    return open_graph_folder(WORLD_FOLDER)
+    return open_tables(WORLD_FOLDER)

@@ -15,8 +15,8 @@ from kgreckon.benchmark.format import fingerprint
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
 from kgreckon.files import as_json, is_occupied, make_folders, new_part, read_header, read_json, write_json
-from kgreckon.graph import KnowledgeGraph
-from kgreckon.graph.storage import open_graph_folder, write_graph
+from kgreckon.graph import KnowledgeGraph, open_graph_folder
+from kgreckon.graph.storage import write_graph
 from kgreckon.models.registry import ModelFamily, family_named, settings_as_json, settings_from_json
 from kgreckon.models.run_files import HEADER, RunFiles, is_run_folder
 from kgreckon.models.settings import Settings

@@ -33,6 +33,13 @@ class LinkScorer(nn.Module, ABC):
         self.nodes = nn.Parameter(_FIRST_SCALE * torch.randn(num_nodes, size, generator=generator))
         self.labels = nn.Parameter(_FIRST_SCALE * torch.randn(num_labels, size, generator=generator))
 
+    def with_vectors(self, nodes: Tensor, labels: Tensor) -> LinkScorer:
+        """The same kind of scorer with other vectors, to be asked and not trained."""
+        other = type(self)(0, 0, self.nodes.shape[1] // self.width, torch.Generator())
+        other.nodes = nn.Parameter(nodes, requires_grad=False)
+        other.labels = nn.Parameter(labels, requires_grad=False)
+        return other
+
     @abstractmethod
     def of_tail(self, heads: Tensor, labels: Tensor) -> Tensor:  # (n, d), (n, d) -> (n, d)
         """What head and label ask of a tail."""

@@ -832,7 +832,7 @@ def test_a_plain_graph_is_learned_from_with_facts_held_back(tmp_path):
     learn_reckoner(files, graph, held, chosen_, CPU, TrainingProgress())
     assert is_trained(files)
     assert next(line for line in files.records() if "validation_mrr" in line)["validation_mrr"] > 40
-    reckoner, _, _ = open_reckoner(files, graph, whole, held.stated_share, chosen_, CPU)
+    reckoner = ReckonerModel(*open_reckoner(files, graph, whole, held.stated_share, chosen_, CPU)).reckoner
     names = whole.vocabulary
     batch = Batch.of([parse("(rp,(in),(e,(city3)))", names)], whole.values)
     assert float(reckoner.answer(batch)[0, names.entity_id("country3")]) == 1.0

@@ -14,7 +14,7 @@ from kgreckon.version import __version__
 
 if TYPE_CHECKING:
     from kgreckon.answers import Answer, Answerer, Answers, SparqlAnswers
-    from kgreckon.api import build, learn, load
+    from kgreckon.api import build, change, learn, load
     from kgreckon.benchmark import Benchmark
     from kgreckon.errors import UserError
     from kgreckon.evaluation import EvaluationResult
@@ -36,6 +36,7 @@ _PLACES = {
     "SparqlAnswers": "kgreckon.answers",
     "UserError": "kgreckon.errors",
     "build": "kgreckon.api",
+    "change": "kgreckon.api",
     "evaluate": "kgreckon.runs.evaluate",
     "learn": "kgreckon.api",
     "load": "kgreckon.api",
@@ -58,6 +59,7 @@ __all__ = [
     "UserError",
     "__version__",
     "build",
+    "change",
     "evaluate",
     "learn",
     "load",

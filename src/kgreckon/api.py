@@ -14,7 +14,10 @@ from kgreckon.benchmark.splits import SplitGraph
 from kgreckon.benchmark.types import parse_types
 from kgreckon.errors import naming_extras
 from kgreckon.graph import KnowledgeGraph, open_graph, read_sources
+from kgreckon.graph.changes.drafting import Draft
+from kgreckon.graph.changes.wishes import Wishes
 from kgreckon.graph.readers import Source, is_mmkg_folder
+from kgreckon.runs.changing import changeable_graph
 
 if TYPE_CHECKING:
     from kgreckon.models.interface import TrainingProgress
@@ -28,6 +31,15 @@ def load(place: str | Path, benchmark: Path | None = None, device: str = "auto",
     Of a run, the facts of its benchmark's graph of the split `known` ("train", "valid" or "test") are observed.
     """
     return Answerer.open(place, benchmark, device, known)
+
+
+def change(place: str | Path, new: bool = False) -> Wishes:
+    """A block of `with` that changes the graph folder, or the graph of a learned run, at a place; see docs/changes.md.
+
+    With `new`, names that the graph does not have are added; without, they are errors.
+    """
+    live = changeable_graph(place)
+    return Wishes(lambda wishes, new: live.change(lambda graph: Draft.change_of(graph, wishes, new)), new)
 
 
 def build(

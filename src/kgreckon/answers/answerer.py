@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +21,12 @@ from kgreckon.answers.totals import stated_total
 from kgreckon.engine.oxigraph import QueryLimits, TripleStore
 from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.exact import ask as ask_exactly
-from kgreckon.graph import KnowledgeGraph, open_graph
+from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.changes.change import Change
+from kgreckon.graph.changes.wishes import Wishes
 from kgreckon.graph.places import Places
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import Candidates, Model, Prediction, ScoreMeaning
-from kgreckon.models.run_files import is_run_folder
 from kgreckon.query import (
     Number,
     NumberSort,
@@ -92,26 +93,46 @@ class Answerer:
     """
 
     def __init__(self, model: Model) -> None:
-        self.model, self.graph = model, model.graph
+        self._model = model
+        self._exact: Answerer | None = None
+        self._triples: TripleStore | None = None
+        self._places: Places | None = None
 
     @staticmethod
     def open(place: str | Path, benchmark: Path | None = None, device: str = "auto", known: str = "test") -> Answerer:
         """The answerer of a run folder, or of a graph, which has exact answers only.
 
-        The facts of the benchmark's graph of that split ("train", "valid" or "test") are observed.
+        The facts of the benchmark's graph of that split ("train", "valid" or "test") are observed. What learned from a
+        graph, and a graph folder, are followed: changes that others make are seen by the next question.
         """
-        if not is_run_folder(place):
-            return Answerer(ExactModel(open_graph(place)))
-        from kgreckon.benchmark import Split  # what a graph alone is not asked with takes its time to import
-        from kgreckon.exact import ComparisonMode
-        from kgreckon.runs import Run
+        from kgreckon.answers.live_answerer import open_answerer  # which knows what follows a graph
 
-        return Answerer(Run.open(place).load(benchmark, device, Split.of(known), ComparisonMode.COMPUTED))
+        return open_answerer(place, benchmark, device, known)
 
-    @cached_property
+    def now(self) -> Answerer:
+        """The answerer over the graph as it is: this one, unless others may change the graph."""
+        return self
+
+    @property
+    def model(self) -> Model:
+        """The model that is asked."""
+        return self._model
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The graph whose facts count as observed."""
+        return self.model.graph
+
+    @property
     def exact(self) -> Answerer:
         """The same graph asked for what it proves, and nothing else."""
-        return Answerer(ExactModel(self.graph))
+        if self._exact is None:
+            self._exact = Answerer(ExactModel(self.graph))
+        return self._exact
+
+    def change(self, new: bool = False) -> Wishes:
+        """A block of `with` that changes the graph when it ends (docs/changes.md); `new` lets it add names."""
+        raise UserError("the graph is in no folder that can be changed: open a graph folder, or a run that learned one")
 
     def ask(
         self,
@@ -275,17 +296,26 @@ class Answerer:
         holders = writer.holders(ask_exactly(self.graph, ranking.query.of, self.model.mode))
         return columns, [writer.held_by(holders.get(row, ())) for row in chosen]
 
-    @cached_property
+    @property
     def places(self) -> Places:
         """Where the things of the graph are, if it says."""
-        return Places(self.graph)
+        if self._places is None:
+            self._places = Places(self.graph)
+        return self._places
 
     # ------------------------------------------------------------------------------------------------ all of SPARQL
 
-    @cached_property
+    @property
     def triples(self) -> TripleStore:
         """The graph in an engine for SPARQL, which loads it when it is first asked."""
-        return TripleStore.of(self.graph)
+        if self._triples is None:
+            self._triples = TripleStore.of(self.graph)
+        return self._triples
+
+    def take_triples(self, before: Answerer, changes: Sequence[Change]) -> None:
+        """Take over the engine of an answerer over the graph before some changes, if it has one, with these made."""
+        if before._triples is not None:
+            self._triples = before._triples.changed(before.graph, self.graph, changes)
 
     def sparql(
         self,

@@ -8,7 +8,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 
 # Their commands, in the order of the help.
-from kgreckon.cli import agent_commands, answers, benchmarks, checks, graphs, learned, runs  # noqa: F401
+from kgreckon.cli import agent_commands, answers, benchmarks, changes, checks, graphs, learned, runs  # noqa: F401
 from kgreckon.cli.app import app
 from kgreckon.errors import UserError, naming_extras, visible
 

@@ -13,7 +13,7 @@ from kgreckon.query import NumberSort, Query, general_type, sentence, sort_of, s
 from kgreckon.query.paper import write
 
 
-def print_statistics(statistics: GraphStatistics, name: str, rows: int, out: Console) -> None:
+def print_statistics(statistics: GraphStatistics, name: str, rows: int, out: Console, changes: int = 0) -> None:
     """Counts, units, relations and attributes of a graph."""
     counts = [
         ("entities", statistics.entities),
@@ -25,6 +25,8 @@ def print_statistics(statistics: GraphStatistics, name: str, rows: int, out: Con
     ]
     if statistics.comparisons is not None:
         counts.append(("numerical edges", statistics.comparisons))
+    if changes:
+        counts.append(("changes in the log", changes))
     print_table(out, name, ("graph", "count"), counts)
     units = [(u.unit, u.values, measured(u.smallest, u.unit), measured(u.largest, u.unit)) for u in statistics.units]
     print_table(out, "Units", ("unit", "values", "smallest", "largest"), units)

@@ -169,6 +169,7 @@ def stats(
     from kgreckon.cli.graph_tables import print_statistics
     from kgreckon.graph import open_graph
     from kgreckon.graph.statistics import graph_statistics
+    from kgreckon.runs.changing import standing_changes
 
     if is_benchmark_folder(Path(graph)):
         counts = benchmark_statistics(Benchmark.open(graph))
@@ -177,8 +178,8 @@ def stats(
         else:
             print_benchmark_statistics(counts, graph, console())
         return
-    statistics = graph_statistics(open_graph(graph, top_attributes))
+    statistics, changes = graph_statistics(open_graph(graph, top_attributes)), standing_changes(graph)
     if as_json:
-        print_json(statistics.as_json())
+        print_json(statistics.as_json() | {"changes_in_the_log": changes})
     else:
-        print_statistics(statistics, graph, rows, console())
+        print_statistics(statistics, graph, rows, console(), changes)

@@ -70,17 +70,22 @@ def info(
     from kgreckon.cli.console import console, print_table
     from kgreckon.cli.learning_tables import print_quality
     from kgreckon.runs import Run
+    from kgreckon.runs.changing import standing_changes
 
     opened = Run.open(run)
     quality = opened.quality()
-    settings = opened.settings.model_dump()
+    settings, changes = opened.settings.model_dump(), standing_changes(run)
     if as_json:
         report = None if quality is None else quality.model_dump()
-        print_json({"folder": str(run), "model": opened.settings.title, "settings": settings, "quality": report})
+        told = {"folder": str(run), "model": opened.settings.title, "settings": settings, "quality": report}
+        print_json(told | {"changes_in_the_log": changes})
         return
     source = "all facts of its graph" if opened.is_learned else f"the benchmark {opened.benchmark_place}"
     out = console()
     out.print(f"{run}: {opened.settings.title}, learned from {source}", soft_wrap=True)
+    if changes:
+        noun = "change stands" if changes == 1 else "changes stand"
+        out.print(f"{changes:,} {noun} in its log; learn them in with: kgreckon learn --update {run}", soft_wrap=True)
     if quality is not None:
         print_quality(quality, run, out, rows)
     elif opened.is_learned:

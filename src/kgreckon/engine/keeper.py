@@ -5,7 +5,8 @@ answered by a fork of this process, which shares the loaded triples without copy
 time, can open neither a file nor a connection, and is ended when whoever asked hangs up.
 
 It is started with the number of a socket. One byte with a descriptor comes for each task: "L" for triples to load, read
-from the descriptor to its end, and "Q" for a query, which stands in the first line that the descriptor gives. The rest
+from the descriptor to its end, "U" for triples to take out and put in, of which the first line says how many the former
+are, and "Q" for a query, which stands in the first line that the descriptor gives. The rest
 is lines of JSON back. Only the standard library and pyoxigraph are imported, so that it starts at once.
 """
 
@@ -78,6 +79,8 @@ class _Keeper:
         connection = socket.socket(fileno=descriptors[0])
         if task == b"L":
             self.load(connection)
+        elif task == b"U":
+            self.update(connection)
         else:
             self.fork(connection)
         return True
@@ -91,6 +94,21 @@ class _Keeper:
             said = {"error": str(error)}
         with connection:
             _send(connection, {"loaded": len(self.store)} | said)
+
+    def update(self, connection: socket.socket) -> None:
+        said: dict[str, Any] = {"updated": True}
+        try:
+            with cast(IO[bytes], connection.makefile("rb", buffering=1 << 20)) as lines:
+                removed = int(lines.readline())
+                for place, quad in enumerate(ox.parse(input=lines, format=ox.RdfFormat.N_QUADS, lenient=True)):
+                    if place < removed:
+                        self.store.remove(quad)
+                    else:
+                        self.store.add(quad)
+        except (OSError, SyntaxError, ValueError) as error:
+            said = {"error": str(error)}
+        with connection:
+            _send(connection, said)
 
     def fork(self, connection: socket.socket) -> None:
         process = os.fork()

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,8 @@ from kgreckon.engine import keeper
 from kgreckon.engine.rdf_terms import SparqlResult, Term
 from kgreckon.errors import UserError
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.graph.ntriples import n_triples
+from kgreckon.graph.changes.change import Change
+from kgreckon.graph.ntriples import changed_lines, n_triples
 from kgreckon.query import Pause
 from kgreckon.query.sparql.names import PREFIXES
 
@@ -70,6 +71,21 @@ class TripleStore:
         labels = len(graph.entities) + len(graph.relations) + len(graph.attributes)
         count = len(graph.facts) + len(graph.attribute_facts) + labels
         return TripleStore(lambda: (block.encode() for block in n_triples(graph, dates=True, labels=True)), count)
+
+    def changed(self, before: KnowledgeGraph, after: KnowledgeGraph, changes: Sequence[Change]) -> TripleStore:
+        """The triples of a graph after some changes; a process that has loaded those before takes them over.
+
+        What is asked of these triples then sees the changes too.
+        """
+        other = TripleStore.of(after)
+        with self._lock:
+            process = self._process
+        if process is not None and process.lives and process.begun:
+            lines = changed_lines(before, after, changes)
+            if lines is not None:
+                process.update(*lines)
+                other._process = process
+        return other
 
     def query(
         self,
@@ -143,6 +159,12 @@ class _Process:
         connection = self._connected(b"L")
         threading.Thread(target=_load, args=(weakref.ref(self), connection, triples), daemon=True).start()
 
+    def update(self, removed: list[str], added: list[str]) -> None:
+        """Let triples be taken out and put in before anything is asked from now on."""
+        connection = self._connected(b"U")
+        content = "".join([f"{len(removed)}\n", *removed, *added]).encode()
+        threading.Thread(target=_update, args=(weakref.ref(self), connection, content), daemon=True).start()
+
     def wait(self, pause: Pause, progress: Callable[[int, int], None] | None, patience: float | None) -> None:
         """Until all triples are loaded."""
         end = None if patience is None else time.monotonic() + patience
@@ -209,6 +231,19 @@ def _load(process: weakref.ref[_Process], connection: socket.socket, triples: Ca
     if holder is not None:
         holder.failure = failure
         holder.loaded.set()
+
+
+def _update(process: weakref.ref[_Process], connection: socket.socket, content: bytes) -> None:
+    """Give a process what is to be changed; where it fails, the triples are loaded anew by who asks next."""
+    said: dict[str, Any] = {}
+    with suppress(OSError, ValueError), connection:
+        connection.sendall(content)
+        connection.shutdown(socket.SHUT_WR)
+        with connection.makefile("rb") as lines:
+            said = json.loads(lines.readline() or b"{}")
+    holder = process()
+    if holder is not None and "updated" not in said:
+        holder.failure = f"Oxigraph cannot take a change: {said.get('error', 'it ended')}"
 
 
 def _lines(connection: socket.socket, pause: Pause) -> Iterator[dict[str, Any]]:

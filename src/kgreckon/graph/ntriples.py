@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgreckon.graph.changes.change import Change
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import calendar_type, is_calendar, write_calendar
 from kgreckon.graph.symbols import Symbols
@@ -36,9 +37,7 @@ def n_triples(graph: KnowledgeGraph, dates: bool = False, labels: bool = False) 
     for rows in _blocks(len(values)):
         numbers = graph.values.numbers[values.targets[rows]].tolist()
         written = [
-            f'"{write_calendar(number, calendars[attribute])}"^^<{_XSD}{calendars[attribute]}>'
-            if attribute in calendars
-            else number_literal(number)
+            _literal(number, calendars.get(attribute))
             for number, attribute in zip(numbers, values.labels[rows].tolist(), strict=True)
         ]
         subjects, predicates = (
@@ -51,12 +50,67 @@ def n_triples(graph: KnowledgeGraph, dates: bool = False, labels: bool = False) 
             (graph.entities, graph.relations, graph.attributes), (entities, relations, attributes), strict=True
         ):
             for rows in _blocks(len(symbols)):
-                told = [f'"{symbols.label(place).translate(_ESCAPES)}"' for place in range(rows.start, rows.stop)]
+                told = [_text(symbols.label(place)) for place in range(rows.start, rows.stop)]
                 yield _lines(
                     iris[rows.start : rows.stop],
                     pa.scalar(f"<{LABEL}>", pa.large_string()),
                     pa.array(told, pa.large_string()),
                 )
+
+
+def changed_lines(
+    before: KnowledgeGraph, after: KnowledgeGraph, changes: Iterable[Change]
+) -> tuple[list[str], list[str]] | None:
+    """The lines that some changes take from a graph with dates and labels, and those that they add.
+
+    None where dates are written in another datatype than before.
+    """
+    changes = list(changes)
+    stated: dict[str, bool] = {}
+    touched = {one.predicate for change in changes for one in (*change.removed, *change.added) if one.is_value}
+    dated = {name for name in touched if is_calendar(_unit_of(after, name))}
+    types = [_calendar_types(graph, dated) for graph in (before, after)]
+    if any(name in types[0] and types[0][name] != kind for name, kind in types[1].items()):
+        return None
+    for change in changes:
+        for statements, is_stated in ((change.removed, False), (change.added, True)):
+            for one in statements:
+                object_ = (
+                    f"<{iri(one.object)}>"
+                    if isinstance(one.object, str)
+                    else _literal(one.object, types[1].get(one.predicate))
+                )
+                stated[f"<{iri(one.subject)}> <{iri(one.predicate)}> {object_} .\n"] = is_stated
+    for kind in ("entities", "relations", "attributes"):
+        old, new = getattr(before, kind), getattr(after, kind)
+        labelled = {old.place_of(name) for change in changes for name, _ in change.labels if kind == "entities"}
+        for place in {*range(len(old), len(new)), *(place for place in labelled if place is not None)}:
+            if place < len(old):
+                stated[f"<{iri(old.name(place))}> <{LABEL}> {_text(old.label(place))} .\n"] = False
+            stated[f"<{iri(new.name(place))}> <{LABEL}> {_text(new.label(place))} .\n"] = True
+    return [line for line, own in stated.items() if not own], [line for line, own in stated.items() if own]
+
+
+def _unit_of(graph: KnowledgeGraph, attribute: str) -> str:
+    place = graph.attributes.place_of(attribute)
+    return "" if place is None else graph.values.units[int(graph.attribute_units[place])]
+
+
+def _calendar_types(graph: KnowledgeGraph, names: set[str]) -> dict[str, str]:
+    """The datatypes of some attributes that are measured in dates."""
+    if not names:
+        return {}
+    calendars = _calendars(graph)
+    places = {name: graph.attributes.place_of(name) for name in names}
+    return {name: calendars[place] for name, place in places.items() if place in calendars}
+
+
+def _literal(number: float, calendar: str | None) -> str:
+    return number_literal(number) if calendar is None else f'"{write_calendar(number, calendar)}"^^<{_XSD}{calendar}>'
+
+
+def _text(label: str) -> str:
+    return f'"{label.translate(_ESCAPES)}"'
 
 
 def _iris(symbols: Symbols) -> pa.Array:

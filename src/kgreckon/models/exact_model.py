@@ -26,6 +26,10 @@ class ExactModel(Model):
     def __init__(self, graph: KnowledgeGraph, mode: ComparisonMode = ComparisonMode.COMPUTED) -> None:
         self.graph, self.mode = graph, mode
 
+    def over(self, graph: KnowledgeGraph) -> ExactModel:
+        """What another graph proves."""
+        return ExactModel(graph, self.mode)
+
     def candidates(self, query: Query, proved: np.ndarray, pause: Pause | None = None) -> Candidates:
         """What is proved."""
         return Candidates(proved, np.ones(len(proved), dtype=np.float32))

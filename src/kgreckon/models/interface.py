@@ -149,6 +149,10 @@ class Model(ABC):
         """Compute ahead what many questions need; a server calls this in the background."""
         pause()
 
+    def over(self, graph: KnowledgeGraph) -> Model:
+        """The same model over a graph with later changes, in which ids of things, relations and attributes stay."""
+        raise UserError(f"the model {self.name} cannot take changes: learn a reckoner, kgreckon learn")
+
     def limited(self, heads: int) -> Model:
         """The same model with at most that much work in a step, for a server's time limits."""
         return self

@@ -14,6 +14,8 @@ from kgreckon.benchmark.format import GRAPHS, SUMMARY, file_name, fingerprint, i
 from kgreckon.benchmark.format import HEADER as BENCHMARK_HEADER
 from kgreckon.errors import UserError
 from kgreckon.files import check_listed, fits_seal, mapped
+from kgreckon.graph.changes.change_log import LOG
+from kgreckon.graph.changes.live_graph import check_log
 from kgreckon.graph.folder_format import HEADER as GRAPH_HEADER
 from kgreckon.graph.folder_format import MAPPING
 from kgreckon.graph.storage import check_graph_folder, is_graph_folder
@@ -157,10 +159,16 @@ def _check_graph(check: Check, part: str, folder: Path) -> str | None:
     if (folder / MAPPING).is_file():
         check.listed("mapping", folder / MAPPING, files, _EDITED)
     try:
-        return fingerprint(check_graph_folder(folder))
+        found = fingerprint(check_graph_folder(folder))
     except UserError as error:
         check.found(part, folder / GRAPH_HEADER, error)
         return None
+    try:
+        if check_log(folder):
+            check.add("changes", folder / LOG)
+    except UserError as error:
+        check.add("changes", folder / LOG, State.DAMAGED, str(error))
+    return found
 
 
 def _check_benchmark(check: Check) -> None:

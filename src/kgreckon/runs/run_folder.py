@@ -16,6 +16,7 @@ from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode
 from kgreckon.files import as_json, is_occupied, make_folders, new_part, read_header, read_json, write_json
 from kgreckon.graph import KnowledgeGraph, open_graph_folder
+from kgreckon.graph.changes.live_graph import LiveGraph, Moment
 from kgreckon.graph.storage import write_graph
 from kgreckon.models.registry import ModelFamily, family_named, settings_as_json, settings_from_json
 from kgreckon.models.run_files import HEADER, RunFiles, is_run_folder
@@ -135,8 +136,19 @@ class Run:
         return RunFiles(self.folder / TRIAL)
 
     def graph(self) -> KnowledgeGraph:
-        """The graph that a learned run knows."""
+        """The graph that a learned run knows, with later changes."""
         return open_graph_folder(self.folder / GRAPH)
+
+    def live_graph(self) -> LiveGraph:
+        """The same, to be followed and changed."""
+        return LiveGraph(self.folder / GRAPH)
+
+    def model_over(self, moment: Moment, device: str = "auto") -> TrainedModel:
+        """The model of a learned run over its graph at some moment."""
+        from kgreckon.models.devices import device_for
+
+        share, where = 1 - self.held_back, device_for(device)
+        return self.family.open_learned(self.files, moment.tables, moment.graph, share, self.settings, where)
 
     def quality(self) -> Quality | None:
         """How well it finds what was held back from it; only a learned run is measured so."""
@@ -190,8 +202,7 @@ class Run:
         from kgreckon.models.devices import device_for
 
         if self.is_learned and benchmark is None:
-            graph, where = self.graph(), device_for(device)
-            return self.family.open_learned(self.files, graph, graph, 1 - self.held_back, self.settings, where)
+            return self.model_over(self.live_graph().now(), device)
         opened = self.benchmark(benchmark)
         return self.family.open(
             self.files, opened, self.settings, device_for(device), known, opened.mode if mode is None else mode

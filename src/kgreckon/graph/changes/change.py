@@ -10,7 +10,7 @@ from kgreckon.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ChangedStatement:
     """A fact, whose object is the name of a thing, or a value, whose object is a number in the attribute's unit."""
 
     subject: str
@@ -30,12 +30,36 @@ class Change:
     things: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()  # name and unit
-    removed: tuple[Statement, ...] = ()
-    added: tuple[Statement, ...] = ()
+    removed: tuple[ChangedStatement, ...] = ()
+    added: tuple[ChangedStatement, ...] = ()
     labels: tuple[tuple[str, str], ...] = ()  # of things
 
     def __bool__(self) -> bool:
         return bool(self.removed or self.added or self.labels)
+
+    def counts(self) -> dict[str, int]:
+        """How much of each kind it does."""
+        values, removed = (sum(one.is_value for one in part) for part in (self.added, self.removed))
+        return {
+            "facts_removed": len(self.removed) - removed,
+            "values_removed": removed,
+            "facts_added": len(self.added) - values,
+            "values_added": values,
+            "labels": len(self.labels),
+            "new_things": len(self.things),
+            "new_relations": len(self.relations),
+            "new_attributes": len(self.attributes),
+        }
+
+    def summary(self) -> str:
+        """How much of each kind it does, in words."""
+        told = []
+        for name, count in self.counts().items():
+            words = name.split("_")
+            noun = words[1] if words[0] == "new" else words[0]
+            one = noun if count != 1 else noun.removesuffix("s")
+            told += [f"{count:,} {name.replace('_', ' ').replace(noun, one)}"] if count else []
+        return ", ".join(told) if told else "all of it was so before"
 
     def as_text(self) -> str:
         """The change as JSON in one line, as a log keeps it."""
@@ -66,15 +90,15 @@ class Change:
             raise UserError("an entry is not a change") from None
 
 
-def _as_list(statement: Statement) -> list[str | float]:
+def _as_list(statement: ChangedStatement) -> list[str | float]:
     return [statement.subject, statement.predicate, statement.object]
 
 
-def _statement(data: Any) -> Statement:
+def _statement(data: Any) -> ChangedStatement:
     subject, predicate, object_ = data
     if not isinstance(object_, str):
         object_ = float(object_)
-    return Statement(_name(subject), _name(predicate), object_)
+    return ChangedStatement(_name(subject), _name(predicate), object_)
 
 
 def _name(data: Any) -> str:

@@ -1,14 +1,15 @@
 """The log of a graph's changes: a SQLite database in its folder, in which a confirmed change is durable.
 
-Whoever writes holds SQLite's own lock, also while a folder is replaced by one in which the changes are folded in. So two
-writers come one after the other, and none writes into a folder that is not at its place any more.
+Whoever writes holds SQLite's own lock, also while a folder is replaced by one in which the changes are folded in. So
+two writers come one after the other, and none writes into a folder that is not at its place any more.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,17 +36,16 @@ class ChangeLog:
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
         self.folder, self.path, self._connection = folder, folder / LOG, connection
         self._place = _identity(self.path)
+        self.close: Callable[[], object] = connection.close
 
     @staticmethod
     def open(folder: Path) -> ChangeLog | None:
         """The log of a folder to read from, as long as it is not closed; None where it has none."""
         if not (folder / LOG).is_file():
             return None
-        return ChangeLog(folder, _connected(folder, "rw"))
-
-    def close(self) -> None:
-        """Let the database go."""
-        self._connection.close()
+        log = ChangeLog(folder, _connected(folder, "rw"))
+        log.close = weakref.finalize(log, log._connection.close)
+        return log
 
     def version(self) -> int:
         """A number that another process or thread's change makes another."""
@@ -102,6 +102,11 @@ class ChangeLog:
             raise _damaged(self.folder, "it has no head")
         return rows[0][0], rows[0][1], rows[0][2]
 
+    def count(self) -> int:
+        """How many changes there are."""
+        _, first, last = self.head()
+        return last - first
+
     def after(self, number: int) -> list[tuple[int, Change]]:
         """The changes after one, with their numbers."""
         _, first, last = self.head()
@@ -129,7 +134,7 @@ class ChangeLog:
         _set_head(self._connection, graph, first, last + 1)
         return last + 1
 
-    def carried(self, number: int, folder: Path, graph: str) -> None:
+    def carry(self, number: int, folder: Path, graph: str) -> None:
         """Write the log of a new folder: of the graph in which all changes up to a number are folded in."""
         rows = self._connection.execute("SELECT * FROM change WHERE number > ?", (number,)).fetchall()
         with closing(_connected(folder, "rwc")) as connection:
@@ -144,7 +149,8 @@ class ChangeLog:
         problems = [row[0] for row in self._connection.execute("PRAGMA integrity_check")]
         if problems != ["ok"]:
             raise _damaged(self.folder, str(problems[0]).splitlines()[0])
-        self.after(0)
+        if not self.is_empty():
+            self.after(0)
 
 
 def _connected(folder: Path, mode: str) -> sqlite3.Connection:
@@ -153,7 +159,11 @@ def _connected(folder: Path, mode: str) -> sqlite3.Connection:
         mode = "ro"  # where it can be written, what a killed writer left is undone first
     try:
         connection = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            f"{path.resolve().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=_PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
         )
     except sqlite3.OperationalError as error:
         raise UserError(f"{path} cannot be opened: {error}") from None
@@ -208,7 +218,7 @@ def _plainly(folder: Path) -> Iterator[None]:
         if "readonly" in str(error) or "full" in str(error) or "disk I/O" in str(error):
             raise UserError(f"{folder / LOG} cannot be written: {error}") from None
         raise _damaged(folder, str(error)) from None
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError) as error:
         raise _damaged(folder, str(error)) from None
 
 

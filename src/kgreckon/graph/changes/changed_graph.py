@@ -12,6 +12,7 @@ from kgreckon.graph.changes.changed_values import changed_values
 from kgreckon.graph.changes.longer_symbols import LongerSymbols
 from kgreckon.graph.changes.overlay import Overlay
 from kgreckon.graph.changes.splicing import (
+    STILL,
     EdgeChanges,
     Renumbering,
     changed_rows,
@@ -76,16 +77,15 @@ def changed_graph(overlay: Overlay) -> KnowledgeGraph:
         facts=_later_triples(base.facts, facts),
         attribute_facts=_later_triples(base.attribute_facts, rows, moved),
     )
-    still = Renumbering()
     vars(graph).update(  # in the place of what would be computed
         follows=_later_rows(base, "follows", facts.both_ways(), num_entities, num_entities),
-        values_of=_later_rows(base, "values_of", rows, num_entities, len(table), still, moved),
+        values_of=_later_rows(base, "values_of", rows, num_entities, len(table), STILL, moved),
         having=_later_rows(base, "having", rows.turned(), len(overlay.attributes), num_entities, moved),
     )
     return graph
 
 
-def _later_triples(base: Triples, changes: EdgeChanges, moved: Renumbering = Renumbering()) -> Triples:
+def _later_triples(base: Triples, changes: EdgeChanges, moved: Renumbering = STILL) -> Triples:
     if not len(changes) and moved.rows is None:
         return base
     count = len(base) + len(changes.added) - len(changes.removed)
@@ -98,8 +98,8 @@ def _later_rows(
     changes: EdgeChanges,
     num_sources: int,
     num_targets: int,
-    labels_to: Renumbering = Renumbering(),
-    targets_to: Renumbering = Renumbering(),
+    labels_to: Renumbering = STILL,
+    targets_to: Renumbering = STILL,
 ) -> Adjacency:
     def make() -> tuple[np.ndarray, ...]:
         return changed_rows(getattr(graph, name), changes, num_sources, labels_to, targets_to)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from kgreckon.errors import UnknownNameError, UserError, shortened
-from kgreckon.graph.changes.change import Change, Statement
+from kgreckon.errors import UnknownNameError, UserError, shortened, unknown_name
+from kgreckon.graph.changes.change import Change, ChangedStatement
 from kgreckon.graph.graph_builder import check_name
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import (
@@ -22,7 +22,7 @@ from kgreckon.graph.literals import (
 )
 from kgreckon.graph.symbols import Symbols
 
-_ADD_IT = "say that it is new (--new, or new=True) to add it"
+_ADD_IT = "if it is new, say so: --new, or new=True"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Draft:
         self._things: dict[str, None] = {}
         self._relations: dict[str, None] = {}
         self._attributes: dict[str, str] = {}
-        self._removed: dict[Statement, None] = {}
-        self._added: dict[Statement, None] = {}
+        self._removed: dict[ChangedStatement, None] = {}
+        self._added: dict[ChangedStatement, None] = {}
         self._labels: dict[str, str] = {}
 
     @staticmethod
@@ -87,7 +87,7 @@ class Draft:
         if not self._is_stated(statement):
             self._added[statement] = None
 
-    def remove_if_stated(self, statement: Statement) -> None:
+    def remove_if_stated(self, statement: ChangedStatement) -> None:
         """Remove a statement of names and numbers as the graph has them, if it is there."""
         if self._is_stated(statement):
             self._removed[statement] = None
@@ -120,11 +120,11 @@ class Draft:
             raise UserError(f"the label of {wish.subject!r} must be a text")
         self.add_label(wish.subject, wish.object)
 
-    def _statement(self, subject: str, wish: Wish) -> Statement:
+    def _statement(self, subject: str, wish: Wish) -> ChangedStatement:
         attribute = self._attribute(wish)
         if attribute is not None:
             name, unit = attribute
-            return Statement(subject, name, self._number(wish, name, unit))
+            return ChangedStatement(subject, name, self._number(wish, name, unit))
         if not isinstance(wish.object, str):
             raise UserError(f"{wish.predicate!r} is a relation, which leads to a thing, not to {wish.object!r}")
         if wish.unit is not None:
@@ -134,11 +134,13 @@ class Draft:
             relation = wish.predicate
         elif wish.predicate.startswith("^") and relations.place_of(wish.predicate) is None:
             raise UserError(f"{wish.predicate!r} is an inverse: write the fact the other way round, without ^")
-        elif wish.deed == "remove":
+        elif wish.deed == "remove" or relations.meant(wish.predicate):
             relation = relations.name(relations.find(wish.predicate))
+        elif not self.new:
+            raise _unknown_predicate(self.graph, wish.predicate)
         else:
             relation = self._named(relations, wish.predicate, self._relations)
-        return Statement(subject, relation, self._thing(wish.object, wish.deed != "remove"))
+        return ChangedStatement(subject, relation, self._thing(wish.object, wish.deed != "remove"))
 
     def _attribute(self, wish: Wish) -> tuple[str, str] | None:
         """The name and unit of the attribute that a wish is about; None where it is about a relation."""
@@ -157,8 +159,7 @@ class Draft:
         if unit is None or wish.deed == "remove":
             return None
         if not self.new:
-            known = _nearest_predicate(graph, text)
-            raise UserError(f"unknown relation or attribute {text!r}{known}; {_ADD_IT}")
+            raise _unknown_predicate(graph, text)
         self._attributes[check_name(text)] = unit
         return text, unit
 
@@ -175,7 +176,7 @@ class Draft:
 
     # ------------------------------------------------------------------------------------------- what is stated
 
-    def _is_stated(self, statement: Statement) -> bool:
+    def _is_stated(self, statement: ChangedStatement) -> bool:
         graph, subject = self.graph, self.graph.entities.place_of(statement.subject)
         if subject is None:
             return False
@@ -191,17 +192,39 @@ class Draft:
             return []
         return self.graph.values.numbers[self.graph.values_of.row(subject, place)].tolist()
 
-    def _stated_of(self, statement: Statement) -> list[Statement]:
+    def _stated_of(self, statement: ChangedStatement) -> list[ChangedStatement]:
         """What the graph states of the same subject by the same predicate."""
         graph, subject = self.graph, self.graph.entities.place_of(statement.subject)
         if subject is None:
             return []
         name, predicate = statement.subject, statement.predicate
         if statement.is_value:
-            return [Statement(name, predicate, number) for number in self._numbers(subject, predicate)]
+            return [ChangedStatement(name, predicate, number) for number in self._numbers(subject, predicate)]
         relation = graph.relations.place_of(predicate)
         tails = [] if relation is None else graph.follows.row(subject, 2 * relation).tolist()
-        return [Statement(name, predicate, graph.entities.name(tail)) for tail in tails]
+        return [ChangedStatement(name, predicate, graph.entities.name(tail)) for tail in tails]
+
+
+def wishes_of(graph: KnowledgeGraph, deed: Literal["add", "remove", "replace"]) -> list[Wish]:
+    """To do the same with all that a graph states; what is added has its labels too."""
+    names, facts, values = graph.vocabulary, graph.facts, graph.attribute_facts
+    wishes = [
+        Wish(deed, names.entity_name(head), names.relation_name(2 * relation), names.entity_name(tail))
+        for head, relation, tail in zip(
+            facts.sources.tolist(), facts.labels.tolist(), facts.targets.tolist(), strict=True
+        )
+    ]
+    for entity, attribute, row in zip(
+        values.sources.tolist(), values.labels.tolist(), values.targets.tolist(), strict=True
+    ):
+        number, unit = graph.values.number_at(row)
+        wishes.append(Wish(deed, names.entity_name(entity), names.attribute_name(attribute), number, unit))
+    if deed != "remove":
+        for place in range(len(graph.entities)):
+            label = graph.entities.given_label(place)
+            if label is not None:
+                wishes.append(Wish("label", graph.entities.name(place), "", label))
+    return wishes
 
 
 def _written(wish: Wish) -> str:
@@ -209,12 +232,9 @@ def _written(wish: Wish) -> str:
     return f"{wish.subject!r} {wish.predicate!r} {wish.object!r}{unit}"
 
 
-def _nearest_predicate(graph: KnowledgeGraph, text: str) -> str:
-    from kgreckon.errors import nearest
-
+def _unknown_predicate(graph: KnowledgeGraph, text: str) -> UserError:
     names = [*graph.relations.names.to_pylist(), *graph.attributes.names.to_pylist()]
-    close = nearest(text, names)
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return UserError(f"{unknown_name('relation or attribute', text, names)}; {_ADD_IT}")
 
 
 def _new_unit(wish: Wish) -> str | None:

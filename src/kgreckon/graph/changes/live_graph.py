@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,11 +64,21 @@ class LiveGraph:
 
         `draft` is given the graph as it is then, while nobody else can change it; an error of its changes nothing.
         """
-        with ChangeLog.writing(self.folder, graph_identity(self.folder)) as log:
+        with self.locked() as log:
             change = draft(self._moment_of(log).graph)
             if change:
                 log.append(change)
         return change
+
+    @contextmanager
+    def locked(self) -> Iterator[ChangeLog]:
+        """The log, while nobody else can change the graph."""
+        while True:
+            identity = graph_identity(self.folder)
+            with ChangeLog.writing(self.folder, identity) as log:
+                if graph_identity(self.folder) == identity:
+                    yield log
+                    return
 
     def _moment_of(self, log: ChangeLog) -> Moment:
         """The graph as a log that is locked says it is."""
@@ -129,3 +140,14 @@ class LiveGraph:
 def open_graph_folder(folder: Path) -> KnowledgeGraph:
     """The graph in `folder` with the changes of its log; its arrays are mapped from the files."""
     return LiveGraph(folder).now().graph
+
+
+def check_log(folder: Path) -> bool:
+    """Whether a folder has a log of changes, all of which were read and found to hold, or a UserError."""
+    log = ChangeLog.open(folder)
+    if log is None:
+        return False
+    with closing(log), log.one_moment():
+        log.check()
+    LiveGraph(folder)
+    return True

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from kgreckon.graph.symbols import Symbols, readable
+from kgreckon.graph.symbols import Symbols
 
 
 class LongerSymbols(Symbols):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgreckon.errors import UserError
-from kgreckon.graph.changes.change import Change, Statement
+from kgreckon.graph.changes.change import Change, ChangedStatement
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.symbols import Symbols
 
@@ -71,7 +71,7 @@ class Overlay:
             self.labels[self.entities.place(name)] = label
         self.count += 1
 
-    def _state(self, statement: Statement, stated: bool) -> None:
+    def _state(self, statement: ChangedStatement, stated: bool) -> None:
         subject = self.entities.place(statement.subject)
         if isinstance(statement.object, str):
             relation, tail = self.relations.place(statement.predicate), self.entities.place(statement.object)

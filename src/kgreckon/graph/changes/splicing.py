@@ -45,6 +45,9 @@ class Renumbering:
         return rows if self.rows is None else self.rows[rows]
 
 
+STILL = Renumbering()
+
+
 def edges_of(keys: Iterable[tuple[int, int, int]]) -> Triples:
     """Some edges in order."""
     columns = np.array(list(keys), dtype=np.int32).reshape(-1, 3)
@@ -52,7 +55,7 @@ def edges_of(keys: Iterable[tuple[int, int, int]]) -> Triples:
 
 
 def changed_triples(
-    base: Triples, changes: EdgeChanges, targets: Renumbering = Renumbering()
+    base: Triples, changes: EdgeChanges, targets: Renumbering = STILL
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The columns of sorted edges after some changes; what is put in has the new numbers of targets already."""
     gone = _lower_bounds(base, changes.removed)
@@ -94,8 +97,8 @@ def changed_rows(
     base: Adjacency,
     changes: EdgeChanges,
     num_sources: int,
-    labels_to: Renumbering = Renumbering(),
-    targets_to: Renumbering = Renumbering(),
+    labels_to: Renumbering = STILL,
+    targets_to: Renumbering = STILL,
 ) -> Rows:
     """Compressed rows after some changes: those of touched sources are made anew, all others are copied.
 

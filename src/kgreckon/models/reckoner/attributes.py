@@ -20,11 +20,11 @@ from kgreckon.errors import UserError
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.reckoner.existence import FOLDS
 from kgreckon.models.reckoner.numbers.cases import Cases, KnownNumbers
-from kgreckon.models.reckoner.numbers.choosing import learn_attribute
+from kgreckon.models.reckoner.numbers.choosing import learn_attribute, median_alone
 from kgreckon.models.reckoner.numbers.estimating import Estimates, LearnedAttribute, Setting, expert_scale
 from kgreckon.models.reckoner.numbers.intervals import ErrorShape
 from kgreckon.models.reckoner.numbers.packing import packed, unpacked
-from kgreckon.models.reckoner.numbers.positions import Positions
+from kgreckon.models.reckoner.numbers.positions import Positions, renumbered
 from kgreckon.models.reckoner.numbers.scales import Density, Scale, limits
 from kgreckon.models.reckoner.numbers.sources import SharedNumbers, SourceKeys
 
@@ -169,12 +169,14 @@ class AttributeModels(Sequence[AttributeModel]):
         if not tensors.keys() >= set(names):
             raise UserError("the run was trained by an earlier version: train it again with kgreckon train")
         keys, rarity, basis, fold_of = (tensors[name].cpu().numpy() for name in names)
-        positions = Positions(keys, rarity, basis, len(known.entities))
+        old, size = len(training.entities), len(known.entities)
+        positions = Positions(renumbered(keys, old, size), rarity, basis, size)
         try:
-            learned = unpacked(tensors, len(known.attributes), len(known.entities))
+            learned = unpacked(tensors, len(training.attributes), size)
         except ValueError as error:
             raise RuntimeError(str(error)) from None
-        return _bound(learned, _setting(known, positions), known, training, fold_of)
+        learned = [each.over(old, size) for each in learned]
+        return _bound(learned, _setting(training, positions), known, training, fold_of)
 
 
 def fit_attributes(
@@ -189,8 +191,9 @@ def fit_attributes(
 
 
 def _setting(graph: KnowledgeGraph, positions: Positions, without: frozenset[str] = frozenset()) -> Setting:
+    """What the attributes of a graph that is learned from share; positions count the entities that are known."""
     keys = SourceKeys(2 * len(graph.relations), len(graph.attributes))
-    return Setting(positions, keys, len(graph.entities), without)
+    return Setting(positions, keys, positions.entities, without)
 
 
 def _bound(
@@ -200,16 +203,20 @@ def _bound(
     training: KnowledgeGraph,
     fold_of: np.ndarray,
 ) -> AttributeModels:
-    """What is learned, over the facts that are known."""
+    """What is learned, over the facts that are known; of an attribute that is new there, the median of its values."""
     scales = scales_of(training)
+    if len(known.attributes) > len(scales):
+        scales = [*scales, *scales_of(known)[len(scales) :]]
     numbers = KnownNumbers.of(known, scales)
     facts = training.attribute_facts
     order = np.argsort(facts.labels, kind="stable")  # facts are sorted by entity
-    starts = np.searchsorted(facts.labels[order], np.arange(len(training.attributes) + 1))
+    starts = np.searchsorted(facts.labels[order], np.arange(len(known.attributes) + 1))
     models = []
-    for attribute, (scale, own) in enumerate(zip(scales, learned, strict=True)):
+    for attribute, scale in enumerate(scales):
         holders = facts.sources[order[starts[attribute] : starts[attribute + 1]]]
-        unit = training.values.units[int(training.attribute_units[attribute])]
+        unit = known.values.units[int(known.attribute_units[attribute])]
+        new = attribute >= len(learned)
+        own = median_alone(numbers.holders(attribute)[1], scale, setting) if new else learned[attribute]
         bounds = limits(scale.numbers, unit)
         models.append(AttributeModel(attribute, scale, own, numbers, setting, fold_of, np.unique(holders), bounds))
     return AttributeModels(tuple(models), setting.positions, fold_of)

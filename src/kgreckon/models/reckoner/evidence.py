@@ -69,10 +69,10 @@ def rules_as_tensors(rules: Rules) -> dict[str, Tensor]:
 
 
 def rules_from_tensors(tensors: dict[str, Tensor], num_labels: int) -> Rules:
-    """The same again; a run without rules has none."""
+    """The same again, for so many labels; a run without rules has none."""
     if "rule_starts" not in tensors:
         return Rules.none(num_labels)
     first, second = tensors["rule_steps"].long().cpu().numpy()
     group = tensors["rule_groups"].long().cpu().numpy()
     confidence = tensors["rule_confidences"].double().cpu().numpy()
-    return Rules(tensors["rule_starts"].cpu().numpy(), first, second, confidence, group)
+    return Rules(tensors["rule_starts"].cpu().numpy(), first, second, confidence, group).over(num_labels)

@@ -6,7 +6,9 @@ Every part is saved as soon as it is learned, so that a stopped training goes on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -28,6 +30,7 @@ from kgreckon.models.reckoner.evidence import Evidence, rules_as_tensors, rules_
 from kgreckon.models.reckoner.existence import FOLDS, Expectations
 from kgreckon.models.reckoner.fuzzy import Inference, Reckoner
 from kgreckon.models.reckoner.links import SCORERS, Labels, LinkScorer, LinkTraining
+from kgreckon.models.reckoner.newcomers import Newcomers
 from kgreckon.models.reckoner.observed import ObservedFacts, ragged_ranges
 from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.reckoner_settings import ReckonerSettings
@@ -184,6 +187,61 @@ def mrr_of_facts(facts: PredictedFacts, held_back: Triples, rng: np.random.Gener
     return 100 * float((1 / torch.cat(ranks)).mean())
 
 
+@dataclass(frozen=True)
+class LearnedParts:
+    """What a run has learned from a graph, to be put over that graph or one with later changes."""
+
+    newcomers: Newcomers
+    tensors: dict[str, Tensor]
+    calibration: Calibration
+    maps: AnswerMaps
+    stated_share: float
+    inference: Inference
+
+    @staticmethod
+    def read(
+        files: RunFiles,
+        learned_from: KnowledgeGraph,
+        stated_share: float,
+        settings: ReckonerSettings,
+        device: torch.device,
+        mode: ComparisonMode = ComparisonMode.COMPUTED,
+    ) -> LearnedParts:
+        """What a run folder keeps."""
+        if not is_trained(files):
+            raise UserError(
+                f"{files.folder} is not fully trained; continue with: kgreckon train --resume {files.folder}"
+            )
+        tensors = files.tensors(BEST, device)
+        if "relation_sums" in tensors:
+            raise UserError(
+                f"{files.folder} holds a reckoner of an older version, which this one cannot use; "
+                "train it again into a new folder: kgreckon train BENCHMARK --model reckoner --out FOLDER"
+            )
+        with _fitting(files):
+            labels = Labels.of(learned_from)
+            scorer = _new_scorer(settings, labels)
+            scorer.load_state_dict(
+                {name.removeprefix("scorer."): tensor for name, tensor in tensors.items() if name.startswith("scorer.")}
+            )
+            _check_shapes(tensors, labels)
+            return LearnedParts(
+                Newcomers(scorer.to(device), learned_from, settings),
+                tensors,
+                Calibration.from_json(read_json(files.folder / CALIBRATION)),
+                AnswerMaps.from_json(read_json(files.folder / ANSWERS)),
+                stated_share,
+                Inference(mode=mode, heads=settings.heads),
+            )
+
+    def over(self, known: KnowledgeGraph) -> tuple[LearnedParts, PredictedFacts]:
+        """The fact model over the facts that are known, and what may be put over a later graph."""
+        newcomers = self.newcomers.over(known)
+        observed = ObservedFacts.of(known, newcomers.scorer.nodes.device)
+        parts = newcomers.learned_from, newcomers.scorer, self.tensors, self.stated_share, self.calibration
+        return replace(self, newcomers=newcomers), _facts(observed, *parts)
+
+
 def open_reckoner(
     files: RunFiles,
     learned_from: KnowledgeGraph,
@@ -192,29 +250,20 @@ def open_reckoner(
     settings: ReckonerSettings,
     device: torch.device,
     mode: ComparisonMode = ComparisonMode.COMPUTED,
-) -> tuple[Reckoner, PredictedFacts, AnswerMaps]:
-    """The reckoner that was learned from a graph, over the facts that are known."""
-    if not is_trained(files):
-        raise UserError(f"{files.folder} is not fully trained; continue with: kgreckon train --resume {files.folder}")
-    tensors = files.tensors(BEST, device)
-    if "relation_sums" in tensors:
-        raise UserError(
-            f"{files.folder} holds a reckoner of an older version, which this one cannot use; "
-            "train it again into a new folder: kgreckon train BENCHMARK --model reckoner --out FOLDER"
-        )
-    observed = ObservedFacts.of(known, device)
+) -> tuple[LearnedParts, PredictedFacts]:
+    """What was learned from a graph, over the facts that are known."""
+    learned = LearnedParts.read(files, learned_from, stated_share, settings, device, mode)
+    with _fitting(files):
+        return learned.over(known)
+
+
+@contextmanager
+def _fitting(files: RunFiles) -> Iterator[None]:
+    """What does not fit is a UserError."""
     try:
-        calibration = Calibration.from_json(read_json(files.folder / CALIBRATION))
-        maps = AnswerMaps.from_json(read_json(files.folder / ANSWERS))
-        scorer = _new_scorer(settings, Labels.of(known))
-        scorer.load_state_dict(
-            {name.removeprefix("scorer."): tensor for name, tensor in tensors.items() if name.startswith("scorer.")}
-        )
-        facts = _facts(observed, learned_from, scorer.to(device), tensors, stated_share, calibration)
-        _check_shapes(tensors, Labels.of(known))
+        yield
     except (RuntimeError, KeyError, TypeError, IndexError, ValueError) as error:
         raise UserError(f"{files.folder} does not fit its settings or its graph: {error}") from None
-    return Reckoner(facts, Inference(mode=mode, heads=settings.heads)), facts, maps
 
 
 def _check_shapes(tensors: dict[str, Tensor], labels: Labels) -> None:

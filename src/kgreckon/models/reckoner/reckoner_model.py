@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.interface import Candidates, JudgedNumbers, Prediction, ScoreMeaning, TrainedModel
 from kgreckon.models.proofs import Proof
-from kgreckon.models.reckoner.answer_maps import AnswerMaps
 from kgreckon.models.reckoner.explaining import explain_all
-from kgreckon.models.reckoner.fuzzy import Reckoner
-from kgreckon.models.reckoner.learning import AT_ONCE
+from kgreckon.models.reckoner.fuzzy import Inference, Reckoner
+from kgreckon.models.reckoner.learning import AT_ONCE, LearnedParts
 from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.predicting import judge_numbers, predict
 from kgreckon.query import Batch, Pause, Query, Shape
@@ -28,8 +28,9 @@ class ReckonerModel(TrainedModel):
     name = "reckoner"
     calibration = ScoreMeaning.PROBABILITY
 
-    def __init__(self, reckoner: Reckoner, facts: PredictedFacts, maps: AnswerMaps) -> None:
-        self.reckoner, self.facts, self.maps = reckoner, facts, maps
+    def __init__(self, learned: LearnedParts, facts: PredictedFacts, inference: Inference | None = None) -> None:
+        self.learned, self.facts, self.maps = learned, facts, learned.maps
+        self.reckoner = Reckoner(facts, inference or learned.inference)
         self.graph = facts.observed.graph
         self.device = facts.observed.device
         self.queries_at_once = AT_ONCE[facts.observed.device.type]
@@ -78,4 +79,8 @@ class ReckonerModel(TrainedModel):
     def limited(self, heads: int) -> ReckonerModel:
         """The same with predicted facts from no more heads than that, which bounds the cost of a second hop."""
         inference = replace(self.reckoner.inference, heads=min(heads, self.reckoner.inference.heads))
-        return ReckonerModel(Reckoner(self.facts, inference), self.facts, self.maps)
+        return ReckonerModel(self.learned, self.facts, inference)
+
+    def over(self, graph: KnowledgeGraph) -> ReckonerModel:
+        """The same weights over a graph with other facts; what is new there gets its vectors."""
+        return ReckonerModel(*self.learned.over(graph), self.reckoner.inference)

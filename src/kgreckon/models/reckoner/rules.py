@@ -59,6 +59,11 @@ class Rules:
         starts = np.searchsorted(target[order], np.arange(len(counts) + 1))
         return Rules(starts, first[order], second[order], *twice)
 
+    def over(self, num_labels: int) -> Rules:
+        """The same for more labels, of which no rule speaks."""
+        more = num_labels + 1 - len(self.starts)
+        return replace(self, starts=np.append(self.starts, np.full(more, len(self.first)))) if more else self
+
     @staticmethod
     def none(num_labels: int) -> Rules:
         """No rule for any label."""

@@ -10,9 +10,7 @@ from kgreckon.evaluation import EvaluationQueries
 from kgreckon.exact import ComparisonMode
 from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
-from kgreckon.models.reckoner.answer_maps import AnswerMaps
-from kgreckon.models.reckoner.fuzzy import Reckoner
-from kgreckon.models.reckoner.learning import learn_reckoner, open_reckoner
+from kgreckon.models.reckoner.learning import LearnedParts, learn_reckoner, open_reckoner
 from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.reckoner_settings import ReckonerSettings
 from kgreckon.models.run_files import RunFiles
@@ -39,7 +37,7 @@ def load_reckoner(
     device: torch.device,
     known: Split,
     mode: ComparisonMode,
-) -> tuple[Reckoner, PredictedFacts, AnswerMaps]:
+) -> tuple[LearnedParts, PredictedFacts]:
     """The trained reckoner of a run, over the facts of the graph that is known."""
     training, observed = benchmark.graphs.at(Split.TRAIN), benchmark.graphs.at(known)
     return open_reckoner(files, training, observed, TRAIN_SHARE, settings, device, mode)

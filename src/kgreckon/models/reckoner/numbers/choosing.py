@@ -50,7 +50,7 @@ def learn_attribute(
     """What is learned of one attribute; its cost grows with the facts of the entities that have it."""
     entities, numbers = known.holders(attribute)
     scale = known.scales[attribute]
-    nothing = _nothing(numbers, scale, setting)
+    nothing = median_alone(numbers, scale, setting)
     if len(numbers) > _ENOUGH:
         some = np.sort(np.random.default_rng(seed).choice(len(numbers), _ENOUGH, replace=False))
         entities, numbers = entities[some], numbers[some]
@@ -126,7 +126,7 @@ def learn_attribute(
     return replace(found, width=width, shape=ErrorShape.of(errors[rows]), experts=experts)
 
 
-def _nothing(numbers: np.ndarray, scale: Scale, setting: Setting) -> LearnedAttribute:
+def median_alone(numbers: np.ndarray, scale: Scale, setting: Setting) -> LearnedAttribute:
     """The median and the spread of the training values."""
     scores = scale.score(numbers) if len(numbers) else np.zeros(0)
     middle = float(scale.score(np.median(numbers, keepdims=True))[0]) if len(numbers) else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -13,7 +13,7 @@ from kgreckon.models.reckoner.numbers.columns import GUESSES, Columns
 from kgreckon.models.reckoner.numbers.forests import Forest
 from kgreckon.models.reckoner.numbers.identities import Identity
 from kgreckon.models.reckoner.numbers.intervals import ErrorShape, WidthModel
-from kgreckon.models.reckoner.numbers.positions import Positions
+from kgreckon.models.reckoner.numbers.positions import Positions, renumbered
 from kgreckon.models.reckoner.numbers.scales import Kind, Scale
 from kgreckon.models.reckoner.numbers.sources import Messages, SharedNumbers, SourceKeys, SourceLines, stated_messages
 
@@ -176,6 +176,13 @@ class LearnedAttribute:
                 makers[told], widths[told] = place, 1.0
                 centers[told] = own.score(numbers[told])
         return Estimates(makers, centers, widths)
+
+    def over(self, old: int, size: int) -> LearnedAttribute:
+        """The same over a graph of so many entities, learned from one of fewer."""
+        if old == size:
+            return self
+        neighbours = renumbered(self.columns.neighbours, old, size)
+        return replace(self, columns=replace(self.columns, size=size, neighbours=neighbours))
 
     def plausible(self, scale: Scale, numbers: np.ndarray, centers: np.ndarray, widths: np.ndarray) -> np.ndarray:
         """Which of some numbers are near the training values, or likely: what a line is made of may be a mistake."""

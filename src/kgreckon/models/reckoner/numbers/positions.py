@@ -59,6 +59,11 @@ class Positions:
         return np.asarray(matrix @ self.basis, dtype=np.float64)
 
 
+def renumbered(keys: np.ndarray, old: int, new: int) -> np.ndarray:
+    """Keys of a relation and one of so many entities, where there are more by now; a relation alone stays."""
+    return np.where(keys < 0, keys, keys // max(1, old) * new + keys % max(1, old))
+
+
 def _counts(
     keys: np.ndarray, entities: int, cases: np.ndarray, labels: np.ndarray, others: np.ndarray, count: int
 ) -> sparse.csr_matrix:  # (count, columns)

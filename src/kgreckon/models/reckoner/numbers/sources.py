@@ -84,12 +84,18 @@ class Messages:
 def stated_messages(
     known: KnownNumbers, cases: Cases, attribute: int, keys: SourceKeys, said: np.ndarray | None = None
 ) -> Messages:
-    """What is heard from other attributes of the case, and from its neighbours: scores, or what is given to be said."""
+    """What is heard from other attributes of the case, and from its neighbours: scores, or what is given to be said.
+
+    What the graph that was learned from does not know has no key.
+    """
     said = known.scores if said is None else said
-    own = known.attributes[cases.own_rows] != attribute
+    attributes = known.attributes[cases.own_rows]
+    own = (attributes != attribute) & (attributes < keys.attributes)
     own_rows = cases.own_rows[own]
     own_keys = keys.own(known.attributes[own_rows].astype(np.int64))
     link, rows = ranges(known.offsets[cases.link_others], known.offsets[cases.link_others + 1])
+    familiar = (known.attributes[rows] < keys.attributes) & (cases.link_labels[link] < keys.labels)
+    link, rows = link[familiar], rows[familiar]
     link_keys = keys.neighbours(cases.link_labels[link], known.attributes[rows].astype(np.int64))
     return Messages.of(
         np.concatenate([cases.own_cases[own], cases.link_cases[link]]),
@@ -127,6 +133,7 @@ class SharedNumbers:
         wanted = cases.link_labels * self.size + cases.link_others
         place = np.searchsorted(self.keys, wanted).clip(max=max(0, len(self.keys) - 1))
         there = self.keys[place] == wanted if len(self.keys) else np.zeros(len(wanted), dtype=bool)
+        there &= cases.link_labels < keys.labels
         case, place, label = cases.link_cases[there], place[there], cases.link_labels[there]
         holder = np.searchsorted(self.holders, cases.entities).clip(max=max(0, len(self.holders) - 1))
         holds = (self.holders[holder] == cases.entities)[case] if len(self.holders) else np.zeros(len(case), dtype=bool)

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from kgreckon.answers import Answerer, Answers
-from kgreckon.cli.console import exactly
 from kgreckon.graph import KnowledgeGraph, world
+from kgreckon.graph.literals import exactly
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.query.notations import read_question
 

@@ -2,8 +2,9 @@
 
 from kgreckon.answers.answer_columns import Cell, Column
 from kgreckon.answers.answer_table import Answer, Answers, Estimate
-from kgreckon.answers.answerer import COVERAGE, Answerer, Only, Ranking, name_of
+from kgreckon.answers.answerer import COVERAGE, Answerer, name_of
 from kgreckon.answers.reason import Reason, Statement
+from kgreckon.answers.selecting import Only, Ranking
 from kgreckon.answers.sparql_answers import SparqlAnswers
 from kgreckon.answers.totals import Total
 

@@ -62,6 +62,7 @@ class Answers:
     unordered: int = 0  # answers that are left out: no value to sort them by is stated
     unplaced: int = 0  # proved answers that are left out: no place is stated to measure a distance from
     rests_on_absence: bool = False  # whether what is not stated counts as false in the question
+    among: int = 0  # of how many with the largest or smallest values the probability is to be one
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -113,6 +114,9 @@ class Answers:
         notes = []
         if self.rests_on_absence:
             notes.append("'not' is read as 'not stated': what the graph does not state counts as false")
+        if self.among:
+            them = "the first" if self.among == 1 else f"one of the first {self.among}"
+            notes.append(f"the probability is that of being {them}, with what is inferred")
         if self.unordered:
             them = "answer has" if self.unordered == 1 else "answers have"
             notes.append(f"{self.unordered:,} more {them} no stated {self.columns[0].label} to sort by")

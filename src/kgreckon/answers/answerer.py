@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,12 +11,13 @@ import numpy as np
 
 from kgreckon.answers.answer_columns import Cell, Column, ColumnWriter, attributes_asked
 from kgreckon.answers.answer_table import Answer, Answers
+from kgreckon.answers.drawn import total_with_inferred
 from kgreckon.answers.expected_numbers import expected_number
-from kgreckon.answers.nearness import Nearness, near_ones
-from kgreckon.answers.ordering import in_order
+from kgreckon.answers.nearness import near_ones
 from kgreckon.answers.reason import Reason, reason_of
+from kgreckon.answers.selecting import Only, Ranking, select
 from kgreckon.answers.sparql_answers import SparqlAnswers, unknown_names
-from kgreckon.answers.totals import stated_total
+from kgreckon.answers.totals import Total
 from kgreckon.engine.oxigraph import QueryLimits, TripleStore
 from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.exact import ask as ask_exactly
@@ -32,7 +32,6 @@ from kgreckon.query import (
     NumberSort,
     Pause,
     Query,
-    Sort,
     ValueOf,
     general_type,
     is_contradiction,
@@ -48,42 +47,6 @@ from kgreckon.query.sparql import check_question
 from kgreckon.query.words.phrases import number_words
 
 COVERAGE = 0.9  # of an estimate's interval
-_LEAST_LIKELY = 0.01  # of an answer that is counted among those left out
-
-
-class Only(StrEnum):
-    """Which answers are asked for, where not all are."""
-
-    OBSERVED = "observed"
-    INFERRED = "inferred"
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """The candidates for a query with their scores, and which of them the graph proves."""
-
-    query: Query
-    sort: Sort
-    candidates: Candidates
-    proved: np.ndarray  # ids, rising
-
-    def best(self, limit: int, only: Only | None = None) -> list[tuple[int, float]]:
-        """Ids and scores from the best on: what is proved comes first, a tie by its id, and nothing impossible."""
-        if limit < 0:
-            raise UserError(f"limit must not be negative, but is {limit}")
-        ids, scores = self.candidates.ids, self.candidates.scores
-        order = scores.astype(np.float64)
-        proved = np.isin(ids, self.proved, assume_unique=True)
-        order[proved] = 0 if only is Only.INFERRED else 2 + order[proved]  # no score is above 1
-        if only is Only.OBSERVED:
-            order[order < 2] = 0
-        limit = min(limit, len(order))
-        if not limit:
-            return []
-        least = np.partition(order, len(order) - limit)[len(order) - limit]
-        likely = np.flatnonzero((order >= least) & (order > 0))
-        chosen = likely[np.argsort(-order[likely], kind="stable")][:limit]
-        return list(zip(ids[chosen].tolist(), scores[chosen].tolist(), strict=True))
 
 
 class Answerer:
@@ -218,7 +181,8 @@ class Answerer:
             ranking = replace(ranking, candidates=candidates, proved=of_them)
         names, proved = self.graph.vocabulary, set(ranking.proved.tolist())
         of_numbers = isinstance(ranking.sort, NumberSort)
-        best, unlikely, unordered = self._chosen(ranking, limit, only, question, above, nearness)
+        selected = select(self.graph, self.model, ranking, limit, only, question, above, nearness, pause)
+        best = selected.best
         explained: list[Reason | None] = [None] * len(best)
         if explain:
             chosen = [id_ for id_, _ in best[:reasons]]
@@ -243,41 +207,18 @@ class Answerer:
             if of_numbers and only is not Only.OBSERVED
             else None,
             columns=columns,
-            total=None if question.aggregate is None else stated_total(self.graph, question, ranking.proved),
-            unlikely=unlikely,
+            total=None if question.aggregate is None else self._total(question, ranking.proved, only, pause),
+            unlikely=selected.unlikely,
             above=above if self.model.calibration is ScoreMeaning.PROBABILITY else 0.0,
-            unordered=unordered,
+            unordered=selected.unordered,
+            among=selected.among,
             unplaced=0 if nearness is None else nearness.unplaced,
             rests_on_absence=rests_on_absence(ranking.query),
         )
 
-    def _chosen(
-        self,
-        ranking: Ranking,
-        limit: int,
-        only: Only | None,
-        question: Question,
-        above: float,
-        nearness: Nearness | None,
-    ) -> tuple[list[tuple[int, float]], int, int]:
-        """The answers to show, how many are left out as unlikely, and how many as they have no value to sort by."""
-        if question.aggregate is not None:
-            return [], 0, 0
-        unlikely = 0
-        if above > 0 and self.model.calibration is ScoreMeaning.PROBABILITY:
-            ids, scores = ranking.candidates.ids, ranking.candidates.scores
-            low = (scores <= above) & ~np.isin(ids, ranking.proved, assume_unique=True)
-            unlikely = int(np.count_nonzero(low & (scores >= _LEAST_LIKELY))) if only is not Only.OBSERVED else 0
-            kept = Candidates(ids[~low], scores[~low])
-            ranking = replace(ranking, candidates=kept)
-        if question.sorting is None and nearness is None:
-            return ranking.best(limit, only), unlikely, 0
-        everything = ranking.best(len(ranking.candidates.ids), only)
-        if question.sorting is None:
-            assert nearness is not None  # one of both orders them
-            return nearness.in_order(everything, set(ranking.proved.tolist()))[:limit], unlikely, 0
-        ordered, without = in_order(self.graph, everything, question.sorting)
-        return ordered[:limit], unlikely, len(without)
+    def _total(self, question: Question, proved: np.ndarray, only: Only | None, pause: Pause | None) -> Total:
+        model = self.exact.model if only is Only.OBSERVED else self.model
+        return total_with_inferred(self.graph, model, question, proved, pause, COVERAGE)
 
     def _columns(
         self, question: Question, ranking: Ranking, chosen: Sequence[int], further: Sequence[int]

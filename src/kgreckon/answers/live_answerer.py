@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kgreckon.answers.answer_table import Answer, Answers
-from kgreckon.answers.answerer import COVERAGE, Answerer, Only, Ranking
+from kgreckon.answers.answerer import COVERAGE, Answerer
 from kgreckon.answers.reason import Reason
+from kgreckon.answers.selecting import Only, Ranking
 from kgreckon.answers.sparql_answers import SparqlAnswers
 from kgreckon.engine.oxigraph import TripleStore
 from kgreckon.graph import open_graph

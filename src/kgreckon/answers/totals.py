@@ -6,9 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgreckon.answers.estimates import interval_texts
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.literals import is_calendar, measured
+from kgreckon.query.absence import rests_on_absence
 from kgreckon.query.question import Aggregate, Question
 from kgreckon.query.words.lexicon import lexicon_of
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A number about an inferred set: its expectation, and where it lies with a probability."""
+
+    value: float
+    low: float
+    high: float
+    coverage: float
+    chance: float = 1.0  # that there is such a number: a mean needs a value
 
 
 @dataclass(frozen=True)
@@ -22,15 +36,35 @@ class Total:
     counted: int  # the answers whose values are in it
     without: int  # the proved answers without a stated value
 
+    rests_on_absence: bool = False  # whether what is not stated counts as false in the question
+    expected: Expected | None = None  # with all that is inferred, where a model has probabilities
+
     def __str__(self) -> str:
+        said = self._stated()
+        return said if self.expected is None else f"{said}; {self._expected(self.expected)}"
+
+    def _stated(self) -> str:
         if self.value is None:
             return "unknown: none of the answers has a stated value"
-        number = f"{int(self.value):,}" if self.value.is_integer() else f"{self.value:,.6g}"
+        number, unit = measured(self.value, self.unit or ""), "" if is_calendar(self.unit or "") else self.unit
         if self.attribute is None:
-            return number
-        unit = "" if self.unit == "number" else f" {self.unit}"
+            word = "found" if self.rests_on_absence else "proved"
+            return number if self.expected is None else f"{number} {word}"
         left_out = f", without {self.without:,} that have no stated {self.attribute}" if self.without else ""
-        return f"{number}{unit}, of {self.counted:,} stated values{left_out}"
+        unit = "" if unit in ("number", "") else f" {unit}"
+        return f"{number}{unit}, of {self.counted:,} stated value{'s' * (self.counted != 1)}{left_out}"
+
+    def _expected(self, expected: Expected) -> str:
+        """`about 11, between 9 and 14`."""
+        unit = self.unit or ""
+        if expected.low == expected.high == self.value:
+            return "the same with what is inferred"
+        if self.attribute is None:
+            middle, low, high = (f"{number:,.0f}" for number in (expected.value, expected.low, expected.high))
+        else:
+            middle, low, high = interval_texts(expected.value, expected.low, expected.high, unit)
+        of = "" if unit in ("number", "") or is_calendar(unit) else f" {unit}"
+        return f"about {middle}{of}, between {low} and {high}, with what is inferred"
 
 
 def stated_total(graph: KnowledgeGraph, question: Question, proved: np.ndarray) -> Total:
@@ -38,17 +72,18 @@ def stated_total(graph: KnowledgeGraph, question: Question, proved: np.ndarray) 
     kind = question.aggregate
     assert kind is not None
     if question.of is None:
-        return Total(kind.value, None, float(len(proved)), None, len(proved), 0)
+        return Total(kind.value, None, float(len(proved)), None, len(proved), 0, rests_on_absence(question.query))
     names = graph.vocabulary
     rows = [graph.values_of.row(entity, question.of) for entity in proved.tolist()]
     values = np.array([graph.values.numbers[own].mean() for own in rows if len(own)])
     return Total(
         kind.value,
         lexicon_of(names).attributes[question.of],
-        total_of(kind, values) if len(values) or kind is Aggregate.SUM else None,
+        total_of(kind, values) if len(values) or (kind is Aggregate.SUM and not len(proved)) else None,
         names.attribute_unit(question.of),
         len(values),
         len(proved) - len(values),
+        rests_on_absence(question.query),
     )
 
 

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from kgreckon.answers import Answer, Answers, Estimate
 from kgreckon.answers.estimates import interval_texts
-from kgreckon.cli.console import exactly, print_table
+from kgreckon.cli.console import print_table
+from kgreckon.graph.literals import exactly
 from kgreckon.models.interface import ScoreMeaning
 
 
@@ -104,8 +105,13 @@ def print_csv(answers: Answers, out: TextIO) -> None:
     rows = csv.writer(out, lineterminator="\n")
     if answers.total is not None:
         total = answers.total
-        rows.writerow(["kind", "attribute", "value", "unit", "counted", "without"])
-        rows.writerow([total.kind, total.attribute, total.value, total.unit, total.counted, total.without])
+        names = ["kind", "attribute", "value", "unit", "counted", "without"]
+        cells: list[object] = [total.kind, total.attribute, total.value, total.unit, total.counted, total.without]
+        if total.expected is not None:
+            names += ["expected", "low", "high"]
+            cells += [total.expected.value, total.expected.low, total.expected.high]
+        rows.writerow(names)
+        rows.writerow(cells)
         return
     rows.writerow(answers.headers())
     rows.writerows(answers.records())

@@ -11,11 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kgreckon.errors import visible
-from kgreckon.graph.literals import is_calendar, nearest_day, write_date
-from kgreckon.query.algebra import plain_number
+from kgreckon.graph.literals import measured
 
 _ANY_WIDTH = 100_000
-_LARGE = 1e15  # beyond it not every digit of a float is one
 _LEFT = (
     "relation",
     "attribute",
@@ -90,24 +88,3 @@ def _figure(cell: object) -> str:
     if isinstance(cell, float):
         return measured(cell, "")
     return str(cell)
-
-
-def measured(number: float, unit: str) -> str:
-    """A number for people, rounded: dates as dates, large numbers with their thousands set off."""
-    if is_calendar(unit):
-        text = write_date(number)
-        return write_date(nearest_day(number)) if text == plain_number(number) else text
-    if unit == "years":
-        return f"{number:g}" if number.is_integer() else f"{number:.2f}"
-    if number.is_integer() and abs(number) < _LARGE:
-        return f"{int(number):,}"
-    return f"{number:,.1f}" if 1e6 <= abs(number) < _LARGE else f"{number:,.6g}"
-
-
-def exactly(number: float, unit: str) -> str:
-    """A number for people, with all its digits."""
-    if is_calendar(unit):
-        return write_date(number)
-    if unit == "years":
-        return plain_number(number)
-    return f"{int(number):,}" if number.is_integer() and abs(number) < _LARGE else f"{number:,}"

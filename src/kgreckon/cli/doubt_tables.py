@@ -9,7 +9,8 @@ from rich.text import Text
 
 from kgreckon.answers.doubting import Doubts, DoubtSettings
 from kgreckon.answers.estimates import interval_texts
-from kgreckon.cli.console import exactly, print_table
+from kgreckon.cli.console import print_table
+from kgreckon.graph.literals import exactly
 from kgreckon.query.vocabulary import Vocabulary
 
 

@@ -6,8 +6,9 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from kgreckon.cli.console import exactly, measured, print_table
+from kgreckon.cli.console import print_table
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.literals import exactly, measured
 from kgreckon.graph.statistics import GraphStatistics
 from kgreckon.query import NumberSort, Query, general_type, sentence, sort_of, specific_type
 from kgreckon.query.paper import write

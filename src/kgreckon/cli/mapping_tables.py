@@ -6,8 +6,9 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from kgreckon.cli.console import exactly, print_table
+from kgreckon.cli.console import print_table
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.literals import exactly
 from kgreckon.graph.wide.column_headers import name_of
 from kgreckon.graph.wide.mapping import ROW, Becomes, ColumnGuess, ColumnMapping, TableGuess
 

@@ -10,6 +10,7 @@ from kgreckon.errors import UserError, shortened
 from kgreckon.query.algebra import plain_number
 
 PLAIN_UNIT = "number"
+_EXACT_BELOW = 1e15  # beyond it not every digit of a float is one
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"  # its datatypes are text in a language, HTML, XML and JSON
 _XSD_NUMERIC = frozenset(
@@ -285,3 +286,24 @@ def _days_in_year(year: int) -> int:
 
 def _days_in_month(year: int, month: int) -> int:
     return 29 if month == 2 and calendar.isleap(year) else (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+
+
+def measured(number: float, unit: str) -> str:
+    """A number for people, rounded: dates as dates, large numbers with their thousands set off."""
+    if is_calendar(unit):
+        text = write_date(number)
+        return write_date(nearest_day(number)) if text == plain_number(number) else text
+    if unit == "years":
+        return f"{number:g}" if number.is_integer() else f"{number:.2f}"
+    if number.is_integer() and abs(number) < _EXACT_BELOW:
+        return f"{int(number):,}"
+    return f"{number:,.1f}" if 1e6 <= abs(number) < _EXACT_BELOW else f"{number:,.6g}"
+
+
+def exactly(number: float, unit: str) -> str:
+    """A number for people, with all its digits."""
+    if is_calendar(unit):
+        return write_date(number)
+    if unit == "years":
+        return plain_number(number)
+    return f"{int(number):,}" if number.is_integer() and abs(number) < _EXACT_BELOW else f"{number:,}"

@@ -49,6 +49,15 @@ class Candidates:
 
 
 @dataclass(frozen=True)
+class Draws:
+    """The answers to a query in graphs that are drawn from the probabilities of facts."""
+
+    ids: np.ndarray  # (answers,) int, rising: what is an answer in some graph
+    members: np.ndarray  # (graphs, answers) bool: whether it is one in each
+    values: np.ndarray | None = None  # (graphs, answers) of an attribute; NaN where there is none
+
+
+@dataclass(frozen=True)
 class Influence:
     """Known facts that moved an estimate: a number of the entity's own, or its facts of one relation."""
 
@@ -144,6 +153,13 @@ class Model(ABC):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # (n,) each
         """The facts from heads that are not stated and at least so likely: the head's row, the tail, how likely."""
         raise UserError(f"the model {self.name} infers nothing: learn a reckoner, kgreckon learn")
+
+    def draws(self, query: Query, attribute: int | None, pause: Pause | None = None) -> Draws | None:
+        """The things that answer a query in drawn graphs, and their values of an attribute; None without probabilities.
+
+        The same graphs are drawn each time.
+        """
+        return None
 
     def prepare(self, pause: Pause) -> None:
         """Compute ahead what many questions need; a server calls this in the background."""

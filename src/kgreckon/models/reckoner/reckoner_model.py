@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.models.interface import Candidates, JudgedNumbers, Prediction, ScoreMeaning, TrainedModel
+from kgreckon.models.interface import Candidates, Draws, JudgedNumbers, Prediction, ScoreMeaning, TrainedModel
 from kgreckon.models.proofs import Proof
+from kgreckon.models.reckoner.drawing import draw
 from kgreckon.models.reckoner.explaining import explain_all
 from kgreckon.models.reckoner.fuzzy import Inference, Reckoner
 from kgreckon.models.reckoner.learning import AT_ONCE, LearnedParts
@@ -42,6 +43,11 @@ class ReckonerModel(TrainedModel):
         scores = self.maps.shown(batch.shape, self.reckoner.answer(batch, pause))[0].float().cpu().numpy()
         possible = np.flatnonzero(scores > 0)
         return Candidates(possible, scores[possible])
+
+    @torch.no_grad()
+    def draws(self, query: Query, attribute: int | None, pause: Pause | None = None) -> Draws:
+        """The answers in graphs that are drawn from the probabilities of facts."""
+        return draw(self.facts, self.reckoner.inference, query, attribute, pause)
 
     def scores(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, candidates)
         """The probability of every candidate."""

@@ -169,6 +169,19 @@ def test_the_commands_learn_and_info(tmp_path):
     assert "learned from all facts" in command.invoke(app, ["info", str(run)]).output
 
 
+def test_a_table_is_learned_by_its_mapping(tmp_path):
+    command, table, run = CliRunner(), tmp_path / "towns.csv", str(tmp_path / "run")
+    rows = "".join(f"t{i},{i},{'abc'[i % 3]},{i * 7 % 40}.5\n" for i in range(40))
+    table.write_text("town,nr,county,height\n" + rows)
+    (tmp_path / "m.toml").write_text('[towns.columns]\nheight = "left out"\n')
+    settings = [f"--set={name}={value}" for name, value in FEW.items()]
+    done = command.invoke(app, ["learn", str(table), "--mapping", str(tmp_path / "m.toml"), "--out", run, *settings])
+    assert done.exit_code == 0, done.output
+    assert kg.load(run).graph.attributes.names.to_pylist() == ["nr"]
+    refused = command.invoke(app, ["learn", "world", "--key", "town", "--out", run])
+    assert isinstance(refused.exception, kg.UserError) and "is a graph already" in str(refused.exception)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.6, -1.0])
 def test_a_share_that_leaves_nothing_to_learn_or_to_measure_is_refused(tmp_path, share):
     with pytest.raises(kg.UserError, match="must be above 0 and at most"):

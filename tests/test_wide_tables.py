@@ -580,6 +580,9 @@ class TestMappings:
         path = database(tmp_path / "films.sqlite")
         graph, _ = read(path, mapping={"cast_of": {"skip": True}})
         assert "actor" not in graph.relations.names.to_pylist()
+        written = tmp_path / "mapping.toml"
+        written.write_text(write_mapping(guess(load(path, {}))).replace("[cast_of]\n", "[cast_of]\nskip = true\n"))
+        assert facts_of(read(path, mapping=written)[0]) == facts_of(graph)
 
     @given(
         st.text(st.characters(codec="utf-8"), min_size=1, max_size=12),
@@ -696,7 +699,8 @@ class TestCommand:
         assert (tmp_path / "g" / "mapping.toml").read_bytes() == mapping and not check_folder(tmp_path / "g").is_damaged
         (tmp_path / "g" / "mapping.toml").write_bytes(mapping + b" ")
         check = check_folder(tmp_path / "g")
-        assert check.parts() == {"graph": State.WHOLE, "mapping": State.DAMAGED} and "edited" in str(check.as_json())
+        whole = {"graph": State.WHOLE, "changes": State.WHOLE}
+        assert check.parts() == {**whole, "mapping": State.DAMAGED} and "edited" in str(check.as_json())
 
     def test_a_mapping_replaces_nothing_but_a_file_that_nobody_writes(self, file, tmp_path):
         source = file("films.csv", FILMS)

@@ -26,6 +26,12 @@ GraphPlace = Annotated[
     str | None, typer.Argument(help="A graph folder, an MMKG folder, or 'world' for the embedded graph.")
 ]
 MovedBenchmark = Annotated[Path | None, typer.Option("--benchmark", help="Where the run's benchmark is, if it moved.")]
+MappingFile = Annotated[
+    Path | None, typer.Option(help="What the columns of wide tables become, as TOML; the rest is guessed.")
+]
+KeyColumn = Annotated[
+    str | None, typer.Option(help="The column that names the rows of a wide table; COLUMN+COLUMN, or 'row number'.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 

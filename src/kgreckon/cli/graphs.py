@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, app, print_json
+from kgreckon.cli.app import AsJson, KeyColumn, MappingFile, app, print_json
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -30,12 +30,8 @@ def import_(
     wide: Annotated[
         list[Path] | None, typer.Option(help="A further table with one row per thing, whatever it looks like.")
     ] = None,
-    mapping: Annotated[
-        Path | None, typer.Option(help="What the columns of wide tables become, as TOML; the rest is guessed.")
-    ] = None,
-    key: Annotated[
-        str | None, typer.Option(help="The column that names the rows of a wide table; COLUMN+COLUMN, or 'row number'.")
-    ] = None,
+    mapping: MappingFile = None,
+    key: KeyColumn = None,
     write_mapping: Annotated[
         Path | None, typer.Option(help="Also write here what was guessed, to edit and give back with --mapping.")
     ] = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, MovedBenchmark, app, print_json
+from kgreckon.cli.app import AsJson, KeyColumn, MappingFile, MovedBenchmark, app, print_json
 from kgreckon.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def learn(
     held_back: Annotated[
         float, typer.Option(help="The share of facts that is held back at first, to calibrate and to measure.")
     ] = 0.1,
+    mapping: MappingFile = None,
+    key: KeyColumn = None,
     preset: Annotated[str | None, typer.Option(help="Settings to start from; small on a CPU.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the reckoner, key=value; may be repeated.")
@@ -34,15 +36,20 @@ def learn(
     import kgreckon as kg
     from kgreckon.cli.console import console, notes
     from kgreckon.cli.learning_tables import print_quality
+    from kgreckon.cli.mapping_tables import print_guesses
     from kgreckon.cli.run_tables import TrainingBar
+    from kgreckon.graph.readers import reading_of
     from kgreckon.models.settings import parse_assignments
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what schedulers send
     if len(sources) == 1 and (str(sources[0]) == "world" or sources[0].is_dir()):
+        if mapping is not None or key is not None:
+            raise UserError(f"--mapping and --key say how tables are read, and {sources[0]} is a graph already")
         graph = kg.open_graph(sources[0])
     else:
+        reading = reading_of(mapping, key, lambda guesses: print_guesses(guesses, notes(tables=True)))
         with notes().status("reading ..."):
-            graph, report = kg.read_sources(sources)
+            graph, report = kg.read_sources(sources, reading=reading)
         for remark in report.remarks():
             notes().print(remark, soft_wrap=True)
     with TrainingBar() as bar:

@@ -77,8 +77,10 @@ class ChangeLog:
                 connection.execute("BEGIN IMMEDIATE")
                 if not log.is_here():
                     continue
-                if log.is_empty():
+                if log.is_empty():  # of itself: what is written while the folder is replaced cannot be committed
                     _make(connection, graph)
+                    connection.execute("COMMIT")
+                    continue
                 try:
                     yield log
                 except BaseException:

@@ -59,7 +59,15 @@ def guess(tables: Sequence[WideTable], given: Mapping | None = None, source: str
         own = given.get(table.name, TableMapping())
         if own.skip:
             guesses.append(
-                TableGuess(table.name, table.source, table.num_rows, own, "", (), ("skipped, as the mapping says",))
+                TableGuess(
+                    table.name,
+                    table.source,
+                    table.num_rows,
+                    own,
+                    "",
+                    (),
+                    (f"{table.name} is skipped, as the mapping says",),
+                )
             )
             continue
         guesses.append(_Table(table, profiles[table.name], found, keys[table.name], own, len(kept)).guess())

@@ -179,6 +179,8 @@ def check_columns(mapping: Mapping, tables: Sequence[WideTable], source: str) ->
     for name, own in mapping.items():
         if name not in by_name:
             raise UserError(f"{source}: {unknown_name('table', name, by_name)}")
+        if own.skip:  # not even read
+            continue
         known = by_name[name].columns
         for column in (*own.columns, *(key for key in own.key if key != ROW)):
             if column not in known:

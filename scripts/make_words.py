@@ -52,6 +52,12 @@ WORLD = (
     "countries with population ≈ 2 × the population of Belgium",
     "the countries of cities with population > 15 million",
     "what Switzerland borders",
+    "countries in Europe with population / area > 500",
+    "top 3 countries by population / area",
+    "countries with population > population of France + population of Germany",
+    "countries in Africa, Asia or Europe",
+    "cities in Japan with more than 2 million people",
+    "top 5 cities by population in countries whose official language is French",
 )
 FILMS = (
     "how many films directed by someone born before 1930?",
@@ -64,6 +70,7 @@ FILMS = (
     "the 3 longest films",
     "total budget of films with genre Drama",
     "people born after 1960",
+    "top 3 films by budget / length",
 )
 
 

@@ -11,6 +11,7 @@ from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.interface import Model
 from kgreckon.query import And, Entity, Follow, HavingValue, Not, Number, Or, Query, ValueOf
 from kgreckon.query.question import Question
+from kgreckon.query.terms import Calculated, own_attributes
 from kgreckon.query.words.lexicon import lexicon_of
 
 _NAMED = 3  # things of one value that are named
@@ -51,8 +52,10 @@ class Cell:
 
 def attributes_asked(question: Question) -> list[int]:
     """The attributes of the answers themselves that a question speaks of: what it sorts by, then its conditions."""
-    found = [] if question.sorting is None else [question.sorting.attribute]
-    found += [] if question.of is None else [question.of]
+    by = None if question.sorting is None else question.sorting.attribute
+    found = [one for one in (by, question.of) if isinstance(one, int)]
+    found += own_attributes(*(term for term in (by, question.of) if isinstance(term, Calculated)))
+    found += own_attributes(*(term for each in question.where for term in (each.left, each.right)))
     found += _compared(question.query)
     return list(dict.fromkeys(found))
 

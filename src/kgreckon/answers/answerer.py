@@ -11,6 +11,7 @@ import numpy as np
 
 from kgreckon.answers.answer_columns import Cell, Column, ColumnWriter, attributes_asked
 from kgreckon.answers.answer_table import Answer, Answers
+from kgreckon.answers.calculated import calculated_ones, term_cells
 from kgreckon.answers.drawn import total_with_inferred
 from kgreckon.answers.expected_numbers import expected_number
 from kgreckon.answers.nearness import near_ones
@@ -179,6 +180,10 @@ class Answerer:
         if question.near is not None:
             candidates, of_them, nearness = near_ones(self.places, question.near, ranking.candidates, ranking.proved)
             ranking = replace(ranking, candidates=candidates, proved=of_them)
+        if question.where:
+            model = self.exact.model if only is Only.OBSERVED else self.model
+            met = calculated_ones(self.graph, model, question, ranking.candidates, ranking.proved, pause)
+            ranking = replace(ranking, candidates=met[0], proved=met[1])
         names, proved = self.graph.vocabulary, set(ranking.proved.tolist())
         of_numbers = isinstance(ranking.sort, NumberSort)
         selected = select(self.graph, self.model, ranking, limit, only, question, above, nearness, pause)
@@ -227,7 +232,9 @@ class Answerer:
         attributes = list(dict.fromkeys([*attributes_asked(question), *further]))
         writer = ColumnWriter(self.graph, self.model, question, attributes)
         if not isinstance(ranking.sort, NumberSort):
-            return writer.of_things(), [writer.cells(entity, COVERAGE) for entity in chosen]
+            calculated, terms = term_cells(self.graph, question, chosen)
+            own = [writer.cells(entity, COVERAGE) for entity in chosen]
+            return (*calculated, *writer.of_things()), [(*one, *other) for one, other in zip(terms, own, strict=True)]
         if further:
             raise UserError("the answers are numbers, which have no attributes: columns are for things")
         columns = writer.of_numbers()

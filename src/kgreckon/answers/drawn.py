@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from kgreckon.answers.calculated import draws_of
 from kgreckon.answers.ordering import Scored, in_order
 from kgreckon.answers.totals import Expected, Total, stated_total, total_of
 from kgreckon.graph import KnowledgeGraph
@@ -21,7 +22,7 @@ def total_with_inferred(
     """The number that a question asks about all its answers: of what is stated, and with what a model infers."""
     assert question.aggregate is not None
     total = stated_total(graph, question, proved)
-    draws = model.draws(question.query, question.of, pause) if question.near is None else None
+    draws = draws_of(graph, model, question, question.of, pause) if question.near is None else None
     return total if draws is None else replace(total, expected=expected_total(draws, question.aggregate, coverage))
 
 
@@ -40,7 +41,7 @@ def likeliest_top(
     sorting, limit = question.sorting, question.limit
     if sorting is None or limit is None or sorting.nearest is not None or question.near is not None:
         return None
-    draws = model.draws(question.query, sorting.attribute, pause)
+    draws = draws_of(graph, model, question, sorting.attribute, pause)
     if draws is None:
         return None
     chances = chances_of_top(draws, limit, sorting.descending)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgreckon.answers.answer_columns import stated_values
+from kgreckon.answers.calculated import term_values
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph
@@ -19,8 +19,9 @@ def in_order(graph: KnowledgeGraph, answers: Sequence[Scored], sorting: Sorting)
     """The answers whose value is stated, in order, the surer of equal ones first; and those without a stated value."""
     near = None if sorting.nearest is None else _numbers(graph, sorting)
     keyed, without = [], []
+    numbers = _values(graph, [entity for entity, _ in answers], sorting)
     for place, (entity, score) in enumerate(answers):
-        values = stated_values(graph, entity, sorting.attribute)
+        values = numbers.get(entity, np.zeros(0))
         if not len(values):
             without.append((entity, score))
             continue
@@ -32,6 +33,15 @@ def in_order(graph: KnowledgeGraph, answers: Sequence[Scored], sorting: Sorting)
     return [answer for _, _, answer in sorted(keyed)], without
 
 
+def _values(graph: KnowledgeGraph, entities: Sequence[int], sorting: Sorting) -> dict[int, np.ndarray]:
+    """The values of each thing that has any, rising."""
+    ids = np.unique(np.array(entities, dtype=np.int64))
+    found = term_values(graph, sorting.attribute, ids)
+    order = np.lexsort((found.numbers, found.places))
+    held, starts = np.unique(found.places[order], return_index=True)
+    return dict(zip(ids[held].tolist(), np.split(found.numbers[order], starts[1:]), strict=True)) if len(held) else {}
+
+
 def _numbers(graph: KnowledgeGraph, sorting: Sorting) -> np.ndarray:
     """The numbers that answers should be near to, in the unit of the attribute."""
     assert sorting.nearest is not None
@@ -40,6 +50,7 @@ def _numbers(graph: KnowledgeGraph, sorting: Sorting) -> np.ndarray:
     if isinstance(sorting.nearest, Number):
         return np.array([sorting.nearest.value])
     rows = ask_exactly(graph, sorting.nearest)
+    assert isinstance(sorting.attribute, int), "nearness is asked of an attribute"
     rows = rows[graph.values.unit_ids[rows] == graph.attribute_units[sorting.attribute]]
     if not len(rows):
         raise UserError("what the answers should be near to is not stated: there is no number to compare with")

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgreckon.answers.calculated import said_of, term_values
 from kgreckon.answers.estimates import interval_texts
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.literals import is_calendar, measured
 from kgreckon.query.absence import rests_on_absence
 from kgreckon.query.question import Aggregate, Question
-from kgreckon.query.words.lexicon import lexicon_of
+from kgreckon.query.terms import Own, unit_of
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,15 @@ def stated_total(graph: KnowledgeGraph, question: Question, proved: np.ndarray) 
     if question.of is None:
         return Total(kind.value, None, float(len(proved)), None, len(proved), 0, rests_on_absence(question.query))
     names = graph.vocabulary
-    rows = [graph.values_of.row(entity, question.of) for entity in proved.tolist()]
-    values = np.array([graph.values.numbers[own].mean() for own in rows if len(own)])
+    found = term_values(graph, question.of, proved)
+    held, counts = np.unique(found.places, return_counts=True)
+    values = np.bincount(np.repeat(np.arange(len(held)), counts), found.numbers, len(held)) / counts
+    term = Own(question.of) if isinstance(question.of, int) else question.of
     return Total(
         kind.value,
-        lexicon_of(names).attributes[question.of],
+        said_of(term, graph),
         total_of(kind, values) if len(values) or (kind is Aggregate.SUM and not len(proved)) else None,
-        names.attribute_unit(question.of),
+        unit_of(term, names),
         len(values),
         len(proved) - len(values),
         rests_on_absence(question.query),

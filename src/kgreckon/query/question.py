@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import EntitySort, NumberSort, Query, Units, sort_of
+from kgreckon.query.terms import Calculated, Own, TermComparison, check_terms, term_text, unit_of
 
 
 class Aggregate(StrEnum):
@@ -28,7 +29,7 @@ class Aggregate(StrEnum):
 class Sorting:
     """The order of answers: by an attribute, or by how near its value is to the nearest of some numbers."""
 
-    attribute: int
+    attribute: int | Calculated
     descending: bool = True
     nearest: Query | None = None
 
@@ -49,13 +50,14 @@ class Question:
     sorting: Sorting | None = None
     limit: int | None = None
     aggregate: Aggregate | None = None
-    of: int | None = None  # the attribute whose values are added up or averaged; a count has none
+    of: int | Calculated | None = None  # whose values are added up or averaged: a count has none
     near: Near | None = None  # where the answers are
+    where: tuple[TermComparison, ...] = ()  # what is calculated from the numbers of each answer and compared
 
     @property
     def is_plain(self) -> bool:
         """Whether nothing is wanted beyond the answers."""
-        return self.sorting is None and self.aggregate is None and self.near is None
+        return self.sorting is None and self.aggregate is None and self.near is None and not self.where
 
 
 def check_sorts(question: Question, units: Units) -> None:
@@ -64,16 +66,22 @@ def check_sorts(question: Question, units: Units) -> None:
     if question.sorting is not None:
         if not isinstance(sort, EntitySort):
             raise UserError("numbers are not sorted by an attribute")
-        if not units.knows("attribute", question.sorting.attribute):
-            raise UserError(f"the graph has no attribute #{question.sorting.attribute}")
+        by = question.sorting.attribute
+        unit = unit_of(Own(by) if isinstance(by, int) else by, units)
         if question.sorting.nearest is not None:
-            near, unit = sort_of(question.sorting.nearest, units), units.attribute_unit(question.sorting.attribute)
+            near = sort_of(question.sorting.nearest, units)
             if not isinstance(near, NumberSort) or unit not in near.units:
-                name = units.attribute_name(question.sorting.attribute)
+                name = units.attribute_name(by) if isinstance(by, int) else term_text(by, units)
                 raise UserError(f"{name} is measured in {unit}, not in {near}: nearness cannot be meant")
     if question.near is not None and not all(
         isinstance(each, EntitySort) for each in (sort, sort_of(question.near.of, units))
     ):
         raise UserError("distances are between things, not numbers")
+    if question.where and not isinstance(sort, EntitySort):
+        raise UserError("what is calculated from attributes is asked of things, not of numbers")
+    for comparison in question.where:
+        check_terms(comparison, units)
+    if isinstance(question.of, Calculated):
+        unit_of(question.of, units)
     if question.of is not None and not isinstance(sort, EntitySort):
         raise UserError("an attribute is totalled over things, not over numbers")

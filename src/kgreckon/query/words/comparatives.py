@@ -18,8 +18,6 @@ SIZES = {"larger than": True, "bigger than": True, "smaller than": False}
 class ComparativeReader(VerbReader):
     """Reads comparisons by a unit, or by a word such as `larger`."""
 
-    kind: int | None = None  # the class of the things that are spoken of
-
     def _of_quantity(self) -> Query | None:
         """`more than 1 million people`, `at least 3 km high`: the attribute is known by its unit."""
         start, found = self.at, []

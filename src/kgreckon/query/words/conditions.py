@@ -20,7 +20,9 @@ from kgreckon.query.algebra import (
     ValueOf,
 )
 from kgreckon.query.question import Near, Sorting
-from kgreckon.query.words.comparatives import SIZES, ComparativeReader
+from kgreckon.query.terms import Calculated
+from kgreckon.query.words.calculating import CalculationReader
+from kgreckon.query.words.comparatives import SIZES
 from kgreckon.query.words.cursor import ARTICLES, COMPARING, is_numbers
 from kgreckon.query.words.lexicon import Noun
 from kgreckon.query.words.measures import ORDERS, anything_in
@@ -36,7 +38,7 @@ _NEAREST = ("nearest to", "closest to", "nearest", "closest")
 _DATES = ("before", "after", "in", "on", "since", "until", "between", "from", "around", "about", *COMPARING)
 
 
-class ConditionReader(ComparativeReader):
+class ConditionReader(CalculationReader):
     """Reads conditions on things, and the order of answers."""
 
     sorting: Sorting | None = None
@@ -90,12 +92,12 @@ class ConditionReader(ComparativeReader):
     def _modifier(self, depth: int, free: bool) -> list[Query] | None:
         """The conditions that begin here, or None; a `free` one follows a comma or an `and`."""
         if self.take(*_WHICH):
-            return self._object_clause() or self.predicates(depth)
+            return self.object_clause() or self.predicates(depth)
         if self._is_dated(self.at):
             return [self._dated(depth)]
         if self.sees("at least", "at most") and (quantity := self._of_quantity()) is not None:
             return [quantity]
-        if self.kind is not None and self.low() == "of" and depth == 0 and (belonging := self._belonging()) is not None:
+        if self.kind is not None and self.low() == "of" and depth == 0 and (belonging := self.belonging()) is not None:
             return [belonging]
         if word := self.take(*SIZES):
             return [self._than(self._size(self.at - 2), SIZES[word], depth)]
@@ -138,35 +140,8 @@ class ConditionReader(ComparativeReader):
         if (free or self.finite_allowed) and self.predicate_begins(self.at):
             return self.spliced(self.predicate(depth))
         if free and self._condition_begins(self.at):
-            return self.spliced(self._condition_on(depth))
+            return [] if self.calculation(depth) else self.spliced(self._condition_on(depth))
         return None
-
-    def _belonging(self) -> Query | None:
-        """`cities of Japan`, `languages of Switzerland`: by the only relation that leads to such things from there."""
-        named, end = self.entity_at(self.at + 1)
-        if len(named) != 1 or self.kind is None:
-            return None
-        place = self.at
-        relations = [one for one in range(2 * len(self.lexicon.relations)) if self._ends_in(one, named[0], self.kind)]
-        in_place = [one for one in relations if one & 1 and self.lexicon.relations[one >> 1].verb in ("is in", "is on")]
-        relations = in_place or relations
-        if not relations:
-            return None
-        if len(relations) > 1:
-            names = [self.vocabulary.relation_name(one & ~1) for one in relations]
-            raise self.error(f"'of' may mean several relations: {', '.join(names)}; write one of them", place)
-        self.at = end
-        return Follow(relations[0], Entity(named[0]))
-
-    def _object_clause(self) -> list[Query]:
-        """`languages that Switzerland speaks`: nothing where a verb comes first."""
-        named, end = self.entity_at(self.at)
-        verbs, beyond = self.finite_at(end) if named else ([], end)
-        if not verbs or self.predicate_begins(self.at):
-            return []
-        thing = self._entity(named, end)
-        start, self.at = self.at, beyond
-        return [self.object_of(thing, verbs, start, self.kind)]
 
     def negated(self, query: Query) -> Query:
         """What `not` means: a number that is stated otherwise; anything else that is not stated."""
@@ -181,13 +156,13 @@ class ConditionReader(ComparativeReader):
 
     def _conditions(self, depth: int) -> list[Query]:
         """The conditions after `with`, `whose` or `where`."""
-        found = self.spliced(self._condition_on(depth))
+        found = [] if self.calculation(depth) else self.spliced(self._condition_on(depth))
         while self.sees("and"):
             place = self.at + 1
             if self._modifier_begins(place) or self.predicate_begins(place) or not self._condition_begins(place):
                 break
             self.at = place
-            found += self.spliced(self._condition_on(depth))
+            found += [] if self.calculation(depth) else self.spliced(self._condition_on(depth))
         return found
 
     def _condition_on(self, depth: int) -> Query:
@@ -332,6 +307,11 @@ class ConditionReader(ComparativeReader):
     def _by(self) -> list[Query]:
         self.take("the")
         word = self.take(*_MOST)
+        term = self.calculated()
+        if term is not None:
+            direction = self.take("descending", "ascending", "desc", "asc")
+            self._sort(term, self.descending if direction is None else direction.startswith("desc"))
+            return []
         nouns, end = self.noun_at(self.at)
         attributes = [noun for noun in nouns if noun.attribute]
         if not attributes:
@@ -348,7 +328,7 @@ class ConditionReader(ComparativeReader):
         self._sort(attributes[0].id, descending if word is None else _MOST[word])
         return []
 
-    def _sort(self, attribute: int, descending: bool, nearest: Query | None = None) -> None:
+    def _sort(self, attribute: int | Calculated, descending: bool, nearest: Query | None = None) -> None:
         if self.sorting is not None:
             raise self.error("answers can be sorted in one order", self.at - 1)
         self.sorting = Sorting(attribute, descending, nearest)

@@ -87,13 +87,13 @@ class QuestionReader(SetReader):
             if word.endswith((" is", " are")) and (self.reduced_at(self.at)[0] or self._is_dated(self.at)):
                 self.at -= 1  # what is in Japan?
                 parts = self._modifiers(self.predicates(0), 0)
-                return Question(parts[0] if len(parts) == 1 else And(tuple(parts)))
+                return Question(parts[0] if len(parts) == 1 else And(tuple(parts)), near=self.near, where=self.where)
         if (asked := self._asked_of_one()) is not None:
             return Question(asked)
         self.ranked = True
         if self.take(*_COUNTS):
             self.finite_allowed, self.ranked = True, False
-            return Question(self.set(0), aggregate=Aggregate.COUNT, near=self.near)
+            return Question(self.set(0), aggregate=Aggregate.COUNT, near=self.near, where=self.where)
         start = self.at
         nearest = self._nearest_things()
         if nearest is not None:
@@ -118,7 +118,7 @@ class QuestionReader(SetReader):
             sorting = Sorting(measured[0], self.descending)
         if limit == 0 or self.only_best:
             limit = limit or 1
-        return Question(query, sorting, limit, near=self.near)
+        return Question(query, sorting, limit, near=self.near, where=self.where)
 
     def _nearest_things(self) -> Question | None:
         """`the 5 nearest airports to Oslo`; one, if it stands in the singular."""
@@ -141,7 +141,7 @@ class QuestionReader(SetReader):
         query = self.set(0)
         if self.near is None:
             raise self.error("expected 'to' and a thing", self.at)
-        return Question(query, self.sorting, limit, near=self.near)
+        return Question(query, self.sorting, limit, near=self.near, where=self.where)
 
     def _asked_of_one(self) -> Query | None:
         """`which country is Paris in`, `which languages does Switzerland speak`."""
@@ -206,9 +206,10 @@ class QuestionReader(SetReader):
         if word in ("sum", "total"):
             self.take("of")
         self.take("the")
-        nouns, end = self.noun_at(self.at)
-        attributes = [noun for noun in nouns if noun.attribute]
-        if not attributes or self.sees("of", place=end) is None:
+        term = self.calculated()
+        nouns, end = ([], self.at) if term is not None else self.noun_at(self.at)
+        what = [noun.id for noun in nouns if noun.attribute] if term is None else [term]
+        if not what or self.sees("of", place=end) is None:
             self.at = start
             return None
         self.ranked = False
@@ -217,4 +218,4 @@ class QuestionReader(SetReader):
         query = self.set(0)
         if is_numbers(query):
             raise self.error("expected things whose values are totalled", place)
-        return Question(query, aggregate=_AGGREGATES[word], of=attributes[0].id, near=self.near)
+        return Question(query, aggregate=_AGGREGATES[word], of=what[0], near=self.near, where=self.where)

@@ -26,7 +26,9 @@ from kgreckon.query.algebra import (
     plain_number,
 )
 from kgreckon.query.question import Aggregate, Near, Question, Sorting
+from kgreckon.query.terms import Calculated
 from kgreckon.query.vocabulary import Vocabulary
+from kgreckon.query.words.calculating import comparison_words, term_words
 from kgreckon.query.words.cursor import Cursor, is_numbers
 from kgreckon.query.words.grammar import read_question
 from kgreckon.query.words.inflection import base_form, of_class, plural
@@ -47,7 +49,7 @@ def sentence(question: Query | Question, vocabulary: Vocabulary) -> str:
     if whole.is_plain:
         whole = Question(whole.query)  # how many answers are shown is not a part of what is asked
     lexicon = lexicon_of(vocabulary)
-    for always_quoted, form in product((False, True), _NEAR if whole.near else _NEAR[:1]):
+    for always_quoted, form in product((False, True), _NEAR if whole.near or whole.where else _NEAR[:1]):
         text = _asked(whole, _Writer(lexicon, always_quoted), form)
         if _reads_back(text, whole, vocabulary):
             return text
@@ -66,6 +68,9 @@ _NEAR = ("{} {}", "{}, {}", "({}) {}")  # how a distance may stand after what it
 
 def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR[-1]) -> str:
     things = writer.things(question.query)
+    if question.where:
+        said = (comparison_words(each, writer, writer.vocabulary.write_number) for each in question.where)
+        things = form.format(things, " and ".join(f"with {each}" for each in said))
     if question.near is not None:
         things = form.format(things, _distance(question, question.near, writer))
     match question.aggregate:
@@ -74,7 +79,7 @@ def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR
         case Aggregate.COUNT:
             return f"how many {things}"
     assert question.of is not None
-    return f"{_TOTALS[question.aggregate]} {writer.attribute(question.of)} of {things}"
+    return f"{_TOTALS[question.aggregate]} {_measure(question.of, writer)} of {things}"
 
 
 def _distance(question: Question, near: Near, writer: _Writer | StrictWriter) -> str:
@@ -89,10 +94,14 @@ def _distance(question: Question, near: Near, writer: _Writer | StrictWriter) ->
     return f"within {f'{kilometres} km' if whole else f'{plain_number(near.within)} m'} of {of}"
 
 
+def _measure(of: int | Calculated, writer: _Writer | StrictWriter) -> str:
+    return writer.attribute(of) if isinstance(of, int) else term_words(of, writer, writer.vocabulary.write_number)
+
+
 def _sorted(things: str, sorting: Sorting | None, limit: int | None, writer: _Writer | StrictWriter) -> str:
     if sorting is None:
         return things if limit is None else f"top {limit} {things}"
-    by = f"{things} by {writer.attribute(sorting.attribute)}"
+    by = f"{things} by {_measure(sorting.attribute, writer)}"
     if sorting.nearest is not None:
         by += f" nearest to {writer.value(sorting.nearest).removeprefix('= ')}"
         return by if limit is None else f"top {limit} {by}"

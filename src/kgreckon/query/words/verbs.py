@@ -32,6 +32,7 @@ def _is_named(query: Query) -> bool:
 class VerbReader(ValueReader):
     """Reads verbs, the nouns before `of`, and their objects."""
 
+    kind: int | None = None  # the class of the things that are spoken of
     joint: And | None = None  # the conditions of one verb with several objects: each stands for itself
 
     def spliced(self, condition: Query) -> list[Query]:
@@ -200,6 +201,33 @@ class VerbReader(ValueReader):
         if kind is None or classes is None:
             return len(ends) > 0
         return any(kind in self.vocabulary.ends(classes, end, _LOOKED_AT) for end in ends)
+
+    def belonging(self) -> Query | None:
+        """`cities of Japan`, `languages of Switzerland`: by the only relation that leads to such things from there."""
+        named, end = self.entity_at(self.at + 1)
+        if len(named) != 1 or self.kind is None:
+            return None
+        place = self.at
+        relations = [one for one in range(2 * len(self.lexicon.relations)) if self._ends_in(one, named[0], self.kind)]
+        in_place = [one for one in relations if one & 1 and self.lexicon.relations[one >> 1].verb in ("is in", "is on")]
+        relations = in_place or relations
+        if not relations:
+            return None
+        if len(relations) > 1:
+            names = [self.vocabulary.relation_name(one & ~1) for one in relations]
+            raise self.error(f"'of' may mean several relations: {', '.join(names)}; write one of them", place)
+        self.at = end
+        return Follow(relations[0], Entity(named[0]))
+
+    def object_clause(self) -> list[Query]:
+        """`languages that Switzerland speaks`: nothing where a verb comes first."""
+        named, end = self.entity_at(self.at)
+        verbs, beyond = self.finite_at(end) if named else ([], end)
+        if not verbs or self.predicate_begins(self.at):
+            return []
+        thing = self._entity(named, end)
+        start, self.at = self.at, beyond
+        return [self.object_of(thing, verbs, start, self.kind)]
 
     def objects(self, depth: int, or_nor: bool = False) -> list[Query]:
         """What a verb or an `of` is about: `France`, `France or Spain` (one set), `France and Spain` (two).

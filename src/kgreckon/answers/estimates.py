@@ -62,7 +62,7 @@ def influence_text(influence: Influence, found: Prediction, names: GraphVocabula
     direction = "more" if influence.effect > 0 else "less"
     if is_calendar(found.unit):
         direction = f"{'year' if amount == '1' else 'years'} {'later' if influence.effect > 0 else 'earlier'}"
-    elif unit:
+    elif unit not in ("", "number"):  # which is no unit
         direction = f"{unit} {direction}"
     return f"{subject_text(influence, names)}: {amount} {direction}"
 

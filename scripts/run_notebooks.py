@@ -38,7 +38,9 @@ def main() -> None:
         if chosen.check:
             changed = [(old, new) for old, new in zip(before, after, strict=True) if masked(old) != masked(new)]
             if changed:
-                sys.exit(f"{path.name}: a cell gives another output\n--- kept\n{changed[0][0]}\n--- now\n{changed[0][1]}")
+                sys.exit(
+                    f"{path.name}: a cell gives another output\n--- kept\n{changed[0][0]}\n--- now\n{changed[0][1]}"
+                )
         else:
             path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -64,7 +66,8 @@ def run(notebook: dict[str, Any]) -> None:
     for number, cell in enumerate(code_cells(notebook), 1):
         tree = ast.parse("".join(cell["source"]))
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        printed, outputs = io.StringIO(), []
+        printed = io.StringIO()
+        outputs: list[dict[str, Any]] = []
         with contextlib.redirect_stdout(printed):
             exec(compile(tree, f"cell {number}", "exec"), names)
             value = None

@@ -1,4 +1,4 @@
-"""Make docs/page.png: the page of a run, with a question that shows most of what it can.
+"""Make the pictures of the documentation from the real page: start, answers, map, thing, phone and dark.
 
     python scripts/screenshot.py RUN
 
@@ -11,48 +11,110 @@ import argparse
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
+from urllib.parse import urlencode
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
-QUESTION = (
-    "(i,(rp,(^capital_of),(rp,(^speaks),(e,(Portuguese)))),"
-    "(rap,(latitude),(np,(SmallerThan),(ap,(latitude),(e,(Rome))))))"
-)
-LARGEST = 300_000  # bytes that a README may load for a picture
+PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+LARGEST = 300_000  # bytes that a page of documentation may load for a picture
+PATIENCE = 30_000  # milliseconds
+
+
+def see_reasons(page: Page) -> None:
+    """Wait for the answers, and open the reasons of the likeliest inferred one."""
+    see_answers(page)
+    page.locator("#answers .inferred .why").first.click()
+    expect(page.locator("#answers .inferred .reasons li").first).to_be_visible()
+
+
+def see_answers(page: Page) -> None:
+    """Wait for the answers."""
+    expect(page.locator("#status")).to_contain_text("The graph proves", timeout=PATIENCE)
+
+
+def see_map(page: Page) -> None:
+    """Wait for the answers, and go to the map."""
+    see_answers(page)
+    page.locator("#map").scroll_into_view_if_needed()
+
+
+def see_thing(page: Page) -> None:
+    """Wait until all of the thing is there."""
+    expect(page.locator("#view h1")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#view [aria-busy]")).to_have_count(0, timeout=PATIENCE)
+
+
+def see_start(page: Page) -> None:
+    """Wait for what the graph is about."""
+    expect(page.locator("#about")).to_contain_text("things", timeout=PATIENCE)
+    page.wait_for_load_state("networkidle")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is taken: an address, what to wait for, and how large and bright."""
+
+    address: str
+    ready: Callable[[Page], None]
+    width: int = 1280
+    height: int = 900
+    scheme: Any = "light"
+
+
+def ask(words: str) -> str:
+    """The address of a question in words."""
+    return f"ask?{urlencode({'q': words})}"
+
+
+CAPITALS = "capitals of things that speak Portuguese"
+SHOWN = {
+    "start": Picture("", see_start),
+    "answers": Picture(ask(CAPITALS), see_reasons),
+    "map": Picture(ask("cities within 300 km of Rome"), see_map),
+    "thing": Picture("thing/Chad", see_thing),
+    "phone": Picture("thing/Tokyo", see_thing, 390, 844),
+    "dark": Picture("kind/Country", see_thing, scheme="dark"),
+}
 
 
 def main() -> None:
-    """Serve the run, ask the question, open the reasons of the likeliest inferred answer, and take the picture."""
-    arguments = argparse.ArgumentParser(description=__doc__)
+    """Serve the run, and take the pictures that are named, or all."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("run", help="the run folder of a reckoner over World")
-    arguments.add_argument("--out", type=Path, default=Path(__file__).resolve().parent.parent / "docs" / "page.png")
+    arguments.add_argument("pictures", nargs="*", default=list(SHOWN), help=f"some of {', '.join(SHOWN)}")
     chosen = arguments.parse_args()
+    PICTURES.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "kgreckon", "serve", chosen.run, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            take(server.stdout.readline().strip(), chosen.out)
+            take(server.stdout.readline().strip(), chosen.pictures)
         finally:
             server.terminate()
 
 
-def take(address: str, out: Path) -> None:
-    """The picture of the page at this address."""
+def take(address: str, names: list[str]) -> None:
+    """The pictures of the page at this address."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 1160})
-        page.goto(f"{address}ask?q={quote(QUESTION)}")
-        expect(page.locator("#status")).to_contain_text("The graph proves", timeout=30_000)
-        page.locator("#answers .inferred .why").first.click()
-        expect(page.locator("#answers .inferred .reasons li").nth(1)).to_be_visible()
-        page.evaluate("document.activeElement.blur()")
-        page.mouse.move(0, 0)
-        page.screenshot(path=out)
+        for name in names:
+            picture = SHOWN[name]
+            size: Any = {"width": picture.width, "height": picture.height}
+            page = browser.new_page(viewport=size, color_scheme=picture.scheme)
+            page.goto(f"{address}{picture.address}")
+            picture.ready(page)
+            page.evaluate("document.activeElement.blur()")
+            page.mouse.move(0, 0)
+            out = PICTURES / f"{name}.png"
+            page.screenshot(path=out)
+            page.close()
+            if out.stat().st_size > LARGEST:
+                sys.exit(f"{out} has {out.stat().st_size:,} bytes, more than {LARGEST:,}")
         browser.close()
-    if out.stat().st_size > LARGEST:
-        sys.exit(f"{out} has {out.stat().st_size:,} bytes, more than {LARGEST:,}")
 
 
 if __name__ == "__main__":

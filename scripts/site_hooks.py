@@ -52,6 +52,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def _relinked(text: str) -> str:
+    text = re.sub(r"\]\((notebooks/\w+)\.ipynb", r"](\1.md", text)
     for source, page in _PAGES.items():
         text = text.replace(f"]({source}", f"]({page}")
     return re.sub(rf"\[([^\]]+)\]\((?:{'|'.join(map(re.escape, _OTHERS))})\)", r"\1", text)

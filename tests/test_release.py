@@ -78,6 +78,49 @@ def test_the_documentation_is_built_without_a_broken_link(tmp_path):
     assert not {name for name in classes_and_functions if f'id="kgreckon.{name}"' not in reference}
 
 
+def test_every_page_and_notebook_has_its_place_in_the_site():
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    placed = set(re.findall(r": (\S+)\.md$", config, re.M))
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")}
+    notebooks = {f"notebooks/{path.stem}" for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")}
+    assert placed == pages | notebooks | {"contributing", "changelog"}
+
+
+def test_pictures_are_shown_and_small():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    shown = {name for page in pages for name in re.findall(r"pictures/(\w+\.png)", page.read_text(encoding="utf-8"))}
+    pictures = {path.name: path.stat().st_size for path in (ROOT / "docs" / "pictures").iterdir()}
+    assert shown == set(pictures) and max(pictures.values()) <= 300_000
+
+
+CLIENT = """
+import kgreckon as kg
+
+answerer = kg.load("world")
+answers = answerer.ask("cities in Japan", limit=3, explain=True)
+reveal_type(answers)
+for answer in answers:
+    reveal_type(answer.score)
+    reveal_type(answer.reason)
+graph = kg.KnowledgeGraph.from_tables("films.csv")
+run = kg.learn(graph, "run", preset="small")
+reveal_type(run.quality())
+reveal_type(answerer.predict("Japan", "area").low)
+answerer.ask(7)
+"""
+
+
+def test_a_clients_script_is_checked_against_the_types(tmp_path):
+    (tmp_path / "client.py").write_text(CLIENT)
+    config = str(ROOT / "pyproject.toml")  # whose cache is warm where the project itself was checked
+    command = [sys.executable, "-m", "mypy", "--config-file", config, str(tmp_path / "client.py")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    revealed = re.findall(r'Revealed type is "([^"]+)"', done.stdout)
+    kinds = [re.sub(r"[\w.]*\.(?=\w)", "", kind) for kind in revealed]
+    assert kinds == ["Answers", "float", "Reason | None", "Quality | None", "float"], done.stdout + done.stderr
+    assert done.stdout.count("error:") == 1 and 'has incompatible type "int"' in done.stdout
+
+
 def test_the_citation_is_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == kgreckon.__version__ and citation["license"] == "Apache-2.0"

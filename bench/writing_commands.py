@@ -27,7 +27,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads do not survive a fork
 import safetensors.torch  # noqa: F401  # what commands import when they need it
 import torch
 import torch._dynamo  # by every optimizer
-import torch.utils.tensorboard
 
 import kgreckon as package
 from kgreckon.benchmark.datasets import PAPER_DATASETS, Counts, PaperDataset

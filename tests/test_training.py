@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from hidden_facts import facts_with_values_of_their_own, some_hidden_facts, without_hidden_facts
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
@@ -442,7 +443,10 @@ def test_evaluation_is_written_as_json_and_csv(small, tmp_path):
     parts = [part for part in (entities.touching_numbers, entities.without_numbers) if part is not None]
     assert len(parts) == 2 and sum(part.queries for part in parts) == entities.all.queries
     assert result.absolute_errors and all(math.isfinite(error.mean) for error in result.absolute_errors.values())
-    assert (run.folder / "events").is_dir()
+    told = EventAccumulator(str(run.folder / "events")).Reload()
+    for name, key in (("loss", "loss"), ("validation MRR", "validation_mrr")):
+        recorded = {line["step"]: line[key] for line in run.files.records() if key in line}
+        assert {event.step: event.value for event in told.Scalars(name)} == pytest.approx(recorded)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

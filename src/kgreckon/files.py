@@ -33,6 +33,7 @@ except ImportError:  # Windows has no such locks
 # Names of our own within folders that are written, or beside them: whoever holds the lock may remove them.
 _OURS = ".kgreckon-"
 _LOCK, _NEW, _OLD = f"{_OURS}lock", f"{_OURS}new-", f"{_OURS}old-"
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quotas
 
 
 # --------------------------------------------------------------------------------------------------- one at a time
@@ -145,14 +146,31 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
+def _writing_to(path: Path) -> Iterator[None]:
+    """Say where a disk was full: the system names no file that is open already."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _NO_ROOM:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`, renamed to it when the block ends and removed if the block fails.
 
     So the old file is whole until the new one is, on the disk too.
     """
     temporary = path.with_name(_NEW + path.name)
-    try:
+    with _writing_to(path), _replaced(path, temporary):
         yield temporary
+
+
+@contextmanager
+def _replaced(path: Path, temporary: Path) -> Iterator[None]:
+    try:
+        yield
         sync(temporary)
         temporary.replace(path)
         sync(path.parent)
@@ -189,9 +207,15 @@ def new_part(folder: Path) -> Iterator[Path]:
     target = folder.with_name(_NEW + folder.name)
     if target.exists():  # of a writer that was killed
         _remove(target)
+    with _writing_to(folder), _swapped_in(target, folder):
+        yield target
+
+
+@contextmanager
+def _swapped_in(target: Path, folder: Path) -> Iterator[None]:
     try:
         target.mkdir()
-        yield target
+        yield
         for path in target.rglob("*"):
             sync(path)
         sync(target)

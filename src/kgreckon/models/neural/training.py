@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +20,7 @@ from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.interrupts import WholeSteps
 from kgreckon.models.neural.captured_steps import CapturedSteps, type_of_step
 from kgreckon.models.neural.device_queries import model_for, training_queries
+from kgreckon.models.neural.events import EventFile
 from kgreckon.models.neural.neural_settings import NeuralSettings
 from kgreckon.models.neural.query_model import QueryModel
 from kgreckon.models.run_files import BEST, LAST, RunFiles
@@ -94,12 +94,11 @@ class Training:
         self.progress.begin(counters.step, settings.steps)
         total = torch.tensor(counters.total, device=self.device)
         self.clock = counters.step, perf_counter()  # since when steps are timed
-        writer = _event_writer(self.files.folder, counters.told)
-        with WholeSteps() as whole:
+        with WholeSteps() as whole, EventFile(self.files.folder / "events", counters.told) as events:
             try:
                 while True:
                     if counters.told < counters.step:
-                        self._tell(counters, total, shares, writer)
+                        self._tell(counters, total, shares, events)
                     if counters.step == settings.steps:
                         break
                     with whole.step():
@@ -113,9 +112,8 @@ class Training:
                 if counters.step and self._is_finite(total):
                     self._save(counters, total)
                 raise
-        writer.close()
 
-    def _tell(self, counters: _Counters, total: Tensor, shares: np.ndarray, writer: Any) -> None:
+    def _tell(self, counters: _Counters, total: Tensor, shares: np.ndarray, events: EventFile) -> None:
         """Report, validate and save after a step, where it is time to."""
         settings, step = self.settings, counters.step
         ends = step == settings.steps
@@ -131,10 +129,10 @@ class Training:
             begun, clock = self.clock
             rate = (step - begun) * settings.batch_size / (perf_counter() - clock)
             self.files.record({"step": step, "loss": loss, "queries_per_second": rate})
-            writer.add_scalar("loss", loss, step)
+            events.add("loss", loss, step)
             self.progress.report(step, loss, rate)
         if validates:
-            self._validate(counters, writer)
+            self._validate(counters, events)
         counters.told = step
         if reports:
             total.zero_()
@@ -149,7 +147,7 @@ class Training:
         counters.total = float(total)
         self.files.save(LAST, state_tensors(self.model, self.steps.optimizer, vars(counters)))
 
-    def _validate(self, counters: _Counters, writer: Any) -> None:
+    def _validate(self, counters: _Counters, events: EventFile) -> None:
         evaluation = evaluate_scores(self.model.answer, self.validation)
         mrr = evaluation.mean_mrr()
         best = mrr > counters.best_mrr
@@ -157,7 +155,7 @@ class Training:
             self.files.save(BEST, {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()})
             counters.best_mrr, counters.best_step = mrr, counters.step
         self.files.record({"step": counters.step, "validation_mrr": mrr, "seconds": evaluation.seconds})
-        writer.add_scalar("validation MRR", mrr, counters.step)
+        events.add("validation MRR", mrr, counters.step)
         self.progress.validated(counters.step, mrr, best)
 
     def _is_finite(self, total: Tensor) -> bool:
@@ -178,13 +176,6 @@ class Training:
         raise UserError(
             f"the weights are not finite by step {step}: lower the learning rate; the last checkpoint is kept"
         )
-
-
-def _event_writer(folder: Path, step: int) -> Any:
-    """TensorBoard's writer of events; those after the step, which a resumed run takes again, are forgotten."""
-    from torch.utils.tensorboard import SummaryWriter
-
-    return SummaryWriter(str(folder / "events"), purge_step=step + 1)
 
 
 def state_tensors(model: QueryModel, optimizer: torch.optim.Optimizer, progress: dict[str, Any]) -> dict[str, Tensor]:

@@ -31,9 +31,9 @@ format: setup
 	$(RUN)ruff check --fix .
 	$(RUN)ruff format .
 
-# A thousand kills, files that may not grow, and pairs of writers; half an hour. docs/reliability.md has the figures.
+# A thousand kills, files that may not grow, pairs of writers, changed bits; half an hour. docs/reliability.md has the figures.
 faults: setup
-	$(RUN)python bench/faults.py kills steps sizes pairs --kills 1000
+	$(RUN)python bench/faults.py kills steps sizes pairs flips --kills 1000
 
 # The documentation as a site, in build/site; broken links are errors.
 docs: setup

@@ -5,6 +5,7 @@
     python bench/faults.py sizes --count 7       no file may grow beyond a few sizes
     python bench/faults.py full --on MOUNT       a disk of its own, such as a small tmpfs, of which a few bytes are left
     python bench/faults.py pairs --count 10      two processes at the same folder
+    python bench/faults.py flips --count 20      bits changed in each file of a graph, a benchmark and runs
 
 After each fault what stood there before is whole, or the new is; then the same command ends as if nothing had happened,
 byte for byte, but for the times that files tell. `writing_commands.py` lists the commands.
@@ -30,6 +31,7 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
+from bit_flips import flips, of_benchmark, of_graph, of_run
 from kgreckon.benchmark import is_benchmark_folder
 from kgreckon.files import is_occupied
 from kgreckon.graph.storage import is_graph_folder
@@ -289,10 +291,22 @@ FAULTS: dict[str, Callable[[Workspace, int, random.Random], Report]] = {
 }  # fmt: skip
 
 
+def _flipped(base: Path, count: int, rng: random.Random) -> Iterator[int]:
+    """Change bits in folders of each kind; tells what came of them, and gives the numbers of problems."""
+    kinds = {of_graph: ("graph", "wide"), of_benchmark: ("benchmark",), of_run: ("run", "reckoned", "learned")}
+    for use, names in kinds.items():
+        for name in names:
+            since = perf_counter()
+            faults, problems = flips(base / name, use, count, rng)
+            report = vars(Report(name, faults, problems))
+            print(json.dumps({"fault": "flips", **report, "seconds": round(perf_counter() - since, 1)}), flush=True)
+            yield len(problems)
+
+
 def main() -> None:
     """Take the faults that are asked for, and tell what came of them as lines of JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("faults", nargs="+", choices=[*FAULTS, "pairs"])
+    parser.add_argument("faults", nargs="+", choices=[*FAULTS, "pairs", "flips"])
     parser.add_argument("--count", type=int, default=10, help="faults for each command")
     parser.add_argument("--kills", type=int, default=100, help="kills of all commands together")
     parser.add_argument("--commands", default="", help="only these, by commas")
@@ -307,8 +321,12 @@ def main() -> None:
         house = House(Path(name), options.on)
         chosen = [each for each in house.commands if not options.commands or each.name in options.commands.split(",")]
         shares = sum(command.share for command in chosen)
+        if "flips" in options.faults:
+            problems += sum(_flipped(Path(name), options.count, random.Random(f"{options.seed}/flips")))
         for command in chosen:
             for fault in options.faults:
+                if fault == "flips":
+                    continue
                 since, rng = perf_counter(), random.Random(f"{options.seed}/{fault}/{command.name}")
                 work = house.workspace(command)
                 count = ceil(command.share * (options.kills / shares if fault == "kills" else options.count))

@@ -123,7 +123,7 @@ def commands(sources: Path) -> list[Command]:
 
 
 def make_sources(folder: Path) -> None:
-    """Make in `folder` what commands read, with the commands: tables, a graph, a benchmark, a run, others' folders."""
+    """Make in `folder` what commands read, with the commands: tables, graphs, a benchmark, runs, others' folders."""
     PAPER_DATASETS["yago15k"] = ToyDataset("yago15k", "YAGO15k", 1)
     rng = random.Random(0)
     for name, facts in (("facts", 400), ("other", 300)):
@@ -139,6 +139,11 @@ def make_sources(folder: Path) -> None:
             call(by_name[name].to(folder / out))  # here, so that forks have the modules and the compiled code
     for name, out in (("train", "run"), ("export", "exported"), ("learn", "learned")):
         must_end(by_name[name].to(folder / out), folder / "told")
+    must_end(by_name["train reckoner"].to(folder / "reckoned"), folder / "told")
+    (folder / "things.csv").write_text(
+        "thing,kind,height (m)\n" + "".join(f"t{n},k{n % 5},{n / 2}\n" for n in range(30))
+    )
+    must_end(["import", str(folder / "things.csv"), "--out", str(folder / "wide")], folder / "told")
     (folder / "filled").mkdir()
     (folder / "filled" / "likely.csv").write_text("what stood there before\n")
     must_end(["evaluate", str(folder / "run"), "--queries", "3"], folder / "told")

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import kgreckon as kg
 from kgreckon.cli.app import app
+from kgreckon.cli.run_tables import TrainingBar
 from kgreckon.exact import ask
 from kgreckon.files import read_json
 from kgreckon.graph import KnowledgeGraph
@@ -100,6 +101,13 @@ def test_a_learning_that_is_stopped_goes_on_to_the_same_end(learned, tmp_path, a
     for name in ("best.safetensors", "calibration.json", "trial/best.safetensors", "graph/facts.arrow"):
         assert (place / name).read_bytes() == (learned.folder / name).read_bytes(), name
     assert not (place / LAST).exists()
+
+
+def test_what_goes_on_is_shown_where_no_step_is_left(capsys):
+    """As after a kill between the trial's last step and its measurement."""
+    with TrainingBar() as bar:
+        bar.stage("measuring on the facts that were held back")
+    assert "measuring on the facts" in capsys.readouterr().err
 
 
 def test_the_trial_has_not_seen_what_it_is_measured_on():

@@ -33,7 +33,7 @@ class TrainingBar(Bars, TrainingProgress):
             bars.TextColumn("{task.fields[text]}"),
             bars.TimeRemainingColumn(),
         )
-        self._task = bars.TaskID(0)
+        self._task: bars.TaskID | None = None
         self._validation = ""
 
     def begin(self, step: int, steps: int) -> None:
@@ -43,6 +43,7 @@ class TrainingBar(Bars, TrainingProgress):
     def report(self, step: int, loss: float, queries_per_second: float) -> None:
         """The bar moves."""
         text = f"loss {loss:.3f}  {queries_per_second:,.0f} queries/s{self._validation}"
+        assert self._task is not None
         self._bars.update(self._task, completed=step, text=text)
 
     def validated(self, step: int, mrr: float, best: bool) -> None:
@@ -50,7 +51,9 @@ class TrainingBar(Bars, TrainingProgress):
         self._validation = f"  validation MRR {mrr:.2f}{' (best)' if best else ''}"
 
     def stage(self, text: str) -> None:
-        """What goes on stands beside the bar."""
+        """What goes on stands beside the bar, also where no step is left to take."""
+        if self._task is None:
+            self._task = self._add("training", None, text=text)
         self._bars.update(self._task, text=text)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgreckon.errors import UserError
-from kgreckon.files import UNSEALED, as_json, check_seal, fits_seal, replacing, room_beside, seal_file, sync
+from kgreckon.files import UNSEALED, as_json, check_seal, fits_seal_of, replacing, room_beside, seal_file, sync
 
 if TYPE_CHECKING:
     import torch
@@ -91,9 +91,10 @@ class RunFiles:
             if not line:
                 continue
             try:
-                if fits_seal(line + b"\n") is False:
+                data = json.loads(line)
+                if fits_seal_of(data, line + b"\n") is False:
                     raise ValueError
-                records.append({key: value for key, value in json.loads(line).items() if key != "checksum"})
+                records.append({key: value for key, value in data.items() if key != "checksum"})
             except (ValueError, TypeError, AttributeError):
                 raise UserError(f"{path}:{number}: not a line of metrics") from None
         return records

@@ -12,10 +12,12 @@ import json
 import os
 import pkgutil
 import random
+import shutil
+import sqlite3
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +34,7 @@ import kgreckon as package
 from kgreckon.benchmark.datasets import PAPER_DATASETS, Counts, PaperDataset
 from kgreckon.benchmark.splits import Split
 from kgreckon.cli import main as kgreckon
+from kgreckon.graph.changes.change_log import LOG
 from kgreckon.query import GENERAL_TYPES
 
 # Commands that write no folder, or only by calling others that do.
@@ -103,6 +106,7 @@ def commands(sources: Path) -> list[Command]:
     quick = settings("rank=4", "epochs=2", "batch_size=64", "heads=8", "checkpoint_every=1", "calibrate=false")
     reckoner = ("train", benchmark, *write, "--model", "reckoner", *few, *quick, "--set", "rules=false", "--set")
     learn = ("learn", tables, values, *write, *settings("device=cpu", "rank=4", "epochs=2", "heads=8"), "--set")
+    add = ("add", "OUT", "--new")
     complete = ("complete", learned, "--out", "OUT/likely.csv", "--above")
     reproduce = ("reproduce", "yago15k", "--data", mmkg, *write, "--models", "gqe-baseline", *neural, "--set")
     return [
@@ -116,6 +120,9 @@ def commands(sources: Path) -> list[Command]:
         Command("import-queries", ("import-queries", exported, "--graphs", benchmark, *write), (*build, "2")),
         Command("import-benchmark", ("import-benchmark", published, *write), (*build, "3")),
         Command("phrase", ("phrase", "OUT", "r0", "is in"), ("phrase", "OUT", "r1", "helps"), "graph"),
+        Command("add", (*add, "e1", "r0", "someone"), (*add, "e2", "r1", "somebody"), "graph"),
+        Command("remove", ("remove", "OUT", "e1", "r0", "one"), ("remove", "OUT", "e2", "r1", "two"), "changed"),
+        Command("compact", ("compact", "OUT"), (*add, "e3", "r1", "anybody"), "changed"),
         Command("learn", (*learn, "seed=0"), (*learn, "seed=1"), grows=True, share=0.5),
         Command("complete", (*complete, "0.02"), (*complete, "0.05"), "filled"),
         Command("reproduce", (*reproduce, "steps=4"), (*reproduce, "steps=6"), grows=True, share=0.2),
@@ -144,6 +151,9 @@ def make_sources(folder: Path) -> None:
         "thing,kind,height (m)\n" + "".join(f"t{n},k{n % 5},{n / 2}\n" for n in range(30))
     )
     must_end(["import", str(folder / "things.csv"), "--out", str(folder / "wide")], folder / "told")
+    shutil.copytree(folder / "graph", folder / "changed")
+    changes = ("e1", "r0", "one", "e2", "r1", "two", "e3", "height", "7.5")
+    must_end(["add", str(folder / "changed"), "--new", *changes], folder / "told")
     (folder / "filled").mkdir()
     (folder / "filled" / "likely.csv").write_text("what stood there before\n")
     must_end(["evaluate", str(folder / "run"), "--queries", "3"], folder / "told")
@@ -233,6 +243,10 @@ def content(folder: Path) -> dict[str, Any]:
         name = path.relative_to(folder)
         if path.is_dir() or any(part.startswith((*_UNTOLD, ".kgreckon-")) for part in name.parts):
             continue
+        if path.name.startswith(LOG):
+            if path.name == LOG and (changes := changes_in(path)):
+                found[str(name)] = changes
+            continue
         found[str(name)] = path.read_bytes()
         if path.suffix == ".jsonl":
             lines = [json.loads(line) for line in path.read_bytes().splitlines()]
@@ -240,6 +254,16 @@ def content(folder: Path) -> dict[str, Any]:
         elif path.name.endswith(("_metrics.json", "quality.json")) or path.parent.name == "results":
             found[str(name)] = timeless(json.loads(path.read_bytes()))
     return found
+
+
+def changes_in(path: Path) -> list[Any]:
+    """What a log of changes tells, without the times; one that a killed writer only began tells nothing."""
+    with closing(sqlite3.connect(path)) as log:
+        if not log.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return []
+        changes = log.execute("SELECT number, content FROM change ORDER BY number").fetchall()
+        (head,) = log.execute("SELECT graph, first, last FROM head").fetchall()
+    return [head, *changes] if head[2] else []
 
 
 def timeless(data: Any) -> Any:

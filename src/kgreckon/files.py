@@ -236,17 +236,30 @@ def new_folder(folder: Path, header: str | None = None, overwrite: bool = False)
     writes there meanwhile.
     """
     folder = Path(folder).resolve()  # so that '.' has a name and a parent, and a link stays one
+    with _place_of_its_own(folder):
+        check_free(folder, header, overwrite)
+        with _made(folder), _locked(folder / _LOCK, folder):  # also kept from those who would write in it
+            check_free(folder, header, overwrite)
+            with new_part(folder) as target:
+                yield target
+
+
+@contextmanager
+def _place_of_its_own(folder: Path) -> Iterator[None]:
+    """Be the only process that makes or replaces a folder; what killed ones left beside it is put right."""
     old = folder.with_name(_OLD + folder.name)
     with _made(folder.parent), _locked(_lock_beside(folder), folder):
         if old.exists():  # of a writer that was killed between two renames
             _remove(old) if folder.exists() else old.replace(folder)
         if (leftover := folder.with_name(_NEW + folder.name)).exists():  # of one that was killed before or after
             _remove(leftover)
-        check_free(folder, header, overwrite)
-        with _made(folder), _locked(folder / _LOCK, folder):  # also kept from those who would write in it
-            check_free(folder, header, overwrite)
-            with new_part(folder) as target:
-                yield target
+        yield
+
+
+def put_right(folder: Path) -> None:
+    """Remove what a killed writer left beside a folder that is as it should be, and is not replaced now."""
+    with _place_of_its_own(folder.resolve()):
+        pass
 
 
 def _exchange(new: Path, folder: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgreckon.benchmark import is_benchmark_folder
 from kgreckon.errors import UserError
+from kgreckon.files import put_right
 from kgreckon.graph.changes.change_log import ChangeLog
 from kgreckon.graph.changes.live_graph import LiveGraph
 from kgreckon.graph.changes.rewriting import rewrite_graph
@@ -51,6 +52,8 @@ def compact(place: str | Path) -> int:
     folder, count = changeable_graph(place).folder, standing_changes(place)
     if count:
         rewrite_graph(folder, lambda graph: graph)
+    else:
+        put_right(folder)
     return count
 
 

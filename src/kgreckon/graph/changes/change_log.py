@@ -86,8 +86,9 @@ class ChangeLog:
                 except BaseException:
                     connection.execute("ROLLBACK")
                     raise
-                connection.execute("COMMIT")
-                return
+                if log.is_here():
+                    connection.execute("COMMIT")
+                return  # else its folder has been replaced and is gone: what counts was carried to the new one
 
     def is_here(self) -> bool:
         """Whether this is still the log of the folder at its place."""

@@ -81,17 +81,15 @@ class Workspace:
         if key not in self._left:
             self._left[key] = []
             for order in permutations(winners):
-                aside = (
-                    self.base / "aside" / "out"
-                )  # as deep as `out`: runs name their benchmark by where it is to them
-                shutil.rmtree(aside, ignore_errors=True)
-                aside.parent.mkdir(exist_ok=True)
+                aside = self.folder.with_name("aside") / "out"  # as far from the benchmark, which runs name by the way
+                aside.parent.mkdir()
                 if self.command.before is not None:
                     shutil.copytree(self.base / self.command.before, aside)
                 # Where the first leaves what the second does not take, that is no order in which both end well.
                 codes = [end(start(each.to(aside), self.told)) for each in order]
                 if not any(codes):
                     self._left[key].append(content(aside))
+                shutil.rmtree(aside.parent)
         return self._left[key]
 
     def start(self, prepare: Prepare = lambda: None) -> int:

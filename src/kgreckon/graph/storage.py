@@ -135,6 +135,7 @@ def _columns(triples: Triples) -> list[pa.Array | np.ndarray]:
 
 def graph_identity(folder: Path) -> str:
     """What tells the tables of a graph folder from others: the checksum of the header, which lists theirs."""
+    _require_header(folder)
     try:
         return checksum((folder / HEADER).read_bytes())
     except OSError as error:
@@ -160,12 +161,17 @@ def open_tables(folder: Path) -> KnowledgeGraph:
     raise UserError(f"{folder} is replaced again and again: try later")
 
 
-def _read_header(folder: Path) -> dict[str, Any]:
+def _require_header(folder: Path) -> Path:
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder")
     path = folder / HEADER
     if not path.is_file():
         raise UserError(f"{folder} is not a graph folder: it has no {HEADER}")
+    return path
+
+
+def _read_header(folder: Path) -> dict[str, Any]:
+    path = _require_header(folder)
     header = read_header(path, "graph", VERSION)
     units = header.get("units")
     if not isinstance(units, list) or not all(isinstance(unit, str) for unit in units):

@@ -91,7 +91,7 @@ class LiveGraph:
     def _place(self) -> tuple[int, int]:
         try:
             found = (self.folder / HEADER).stat()
-        except FileNotFoundError:
+        except OSError:
             return (0, 0)
         return found.st_ino, found.st_mtime_ns
 

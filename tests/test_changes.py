@@ -15,6 +15,7 @@ import pytest
 
 import kgreckon as kg
 from kgreckon.answers import Answerer
+from kgreckon.answers.doubting import DoubtSettings, find_doubts
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
 from kgreckon.graph import Adjacency, GraphBuilder, KnowledgeGraph, Triples, open_graph_folder
@@ -455,3 +456,36 @@ class TestAReckoner:
             assert [answer.name for answer in one] == [answer.name for answer in other]
             assert [answer.score for answer in one] == pytest.approx([answer.score for answer in other], abs=1e-5)
         assert Run.open(run).graph().entities.has("newborn") and not check_folder(run).is_damaged
+
+    def test_changes_are_learned_in_and_the_run_goes_on(self, run):
+        answerer = kg.load(run)
+        with answerer.change(new=True) as change:
+            for number in range(12):
+                change.add(f"newborn {number}", "father", "father 3")
+                change.add(f"newborn {number}", "likes", f"toy {number % 2}")
+        before, trial = stated(Run.open(run).graph()), Run.open(run).trial_graph()
+        assert Run.open(run).update() == 1 and Run.open(run).update() == 0
+        assert stated(Run.open(run).graph()) == before and standing_changes(run) == 0
+        assert stated(Run.open(run).trial_graph()) == stated(trial) and Run.open(run).quality() is not None
+        assert not check_folder(run).is_damaged
+        assert answerer.ask("(rp,(^likes),(e,(toy 0)))").observed == 6
+        assert len(answerer.model.facts.scorer.nodes) == len(answerer.graph.entities) + len(answerer.graph.values)  # type: ignore[attr-defined]
+        with answerer.change() as change:
+            change.remove("newborn 0", "father", "father 3")
+        assert standing_changes(run) == 1
+        doubts = find_doubts(Run.open(run), DoubtSettings(share=0.1, relations=["father"]))
+        assert doubts.facts_judged
+
+    def test_a_stopped_update_leaves_the_run_as_it_was(self, run, monkeypatch):
+        with kg.change(run, new=True) as change:
+            change.add("newborn", "father", "father 3")
+        monkeypatch.setattr("kgreckon.models.reckoner.learning.mine_rules", stop)
+        before = sorted(path.relative_to(run) for path in run.rglob("*"))
+        with pytest.raises(KeyboardInterrupt):
+            Run.open(run).update()
+        assert sorted(path.relative_to(run) for path in run.rglob("*")) == before
+        assert not list(run.parent.glob(".kgreckon-*")) and standing_changes(run) == 1
+
+
+def stop(graph: KnowledgeGraph) -> None:
+    raise KeyboardInterrupt

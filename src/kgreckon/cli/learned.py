@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 @app.command()
 def learn(
     sources: Annotated[
-        list[Path], typer.Argument(help="Files to read, a graph folder, or 'world' for the embedded graph.")
-    ],
-    out: Annotated[Path, typer.Option(help="The run folder to write; it carries the graph.")],
+        list[Path] | None, typer.Argument(help="Files to read, a graph folder, or 'world' for the embedded graph.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder to write; it carries the graph.")] = None,
+    update: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Instead: learn the changes to a run's graph in for good.")
+    ] = None,
     held_back: Annotated[
         float, typer.Option(help="The share of facts that is held back at first, to calibrate and to measure.")
     ] = 0.1,
@@ -42,6 +45,13 @@ def learn(
     from kgreckon.models.settings import parse_assignments
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what schedulers send
+    if update is not None:
+        if sources or out is not None:
+            raise UserError("--update takes a run as it is: neither sources nor --out")
+        _update(update, as_json)
+        return
+    if not sources or out is None:
+        raise UserError("give what to learn from, and --out FOLDER; or --update RUN")
     if len(sources) == 1 and (str(sources[0]) == "world" or sources[0].is_dir()):
         if mapping is not None or key is not None:
             raise UserError(f"--mapping and --key say how tables are read, and {sources[0]} is a graph already")
@@ -65,6 +75,21 @@ def learn(
         print_json({"folder": str(run.folder), "quality": quality.model_dump()})
         return
     print_quality(quality, run.folder, console(), rows=10)
+
+
+def _update(run: Path, as_json: bool) -> None:
+    from kgreckon.cli.run_tables import TrainingBar
+    from kgreckon.runs import Run
+
+    with TrainingBar() as bar:
+        try:
+            count = Run.open(run).update(bar)
+        except KeyboardInterrupt:
+            raise UserError(f"stopped; {run} is as it was, and its changes stand in its log") from None
+    if as_json:
+        print_json({"folder": str(run), "changes": count})
+    else:
+        typer.echo(f"{run}: {count:,} change{'s' * (count != 1)} learned in")
 
 
 @app.command()

@@ -72,6 +72,20 @@ class ModelFamily(ABC, Generic[S]):
         """
         raise self._needs_queries(settings)
 
+    def go_on(
+        self,
+        before: RunFiles,
+        learned_from: KnowledgeGraph,
+        files: RunFiles,
+        graph: KnowledgeGraph,
+        stated_share: float,
+        settings: S,
+        device: torch.device,
+        progress: TrainingProgress,
+    ) -> None:
+        """Learn from a graph with later changes, beginning with what was learned before them."""
+        raise self._needs_queries(settings)
+
     def open_learned(
         self,
         files: RunFiles,

@@ -17,14 +17,14 @@ from kgreckon.exact import ComparisonMode
 from kgreckon.files import as_json, is_occupied, make_folders, new_part, read_header, read_json, write_json
 from kgreckon.graph import KnowledgeGraph, open_graph_folder
 from kgreckon.graph.changes.live_graph import LiveGraph, Moment
-from kgreckon.graph.storage import write_graph
+from kgreckon.graph.storage import open_tables, write_graph
 from kgreckon.models.registry import ModelFamily, family_named, settings_as_json, settings_from_json
 from kgreckon.models.run_files import HEADER, RunFiles, is_run_folder
 from kgreckon.models.settings import Settings
 
 if TYPE_CHECKING:
     from kgreckon.evaluation import EvaluationResult
-    from kgreckon.models.interface import TrainedModel
+    from kgreckon.models.interface import TrainedModel, TrainingProgress
     from kgreckon.runs.quality import Quality
 
 FORMAT = "kgreckon-run"
@@ -207,6 +207,17 @@ class Run:
         return self.family.open(
             self.files, opened, self.settings, device_for(device), known, opened.mode if mode is None else mode
         )
+
+    def update(self, progress: TrainingProgress | None = None) -> int:
+        """Learn the changes to a learned run's graph in for good; returns how many there were."""
+        from kgreckon.runs.updating import update_run
+
+        return update_run(self.folder, progress)
+
+    def trial_graph(self) -> KnowledgeGraph:
+        """The graph that a learned run's trial learned a part of: without the changes since."""
+        own = self.folder / TRIAL / GRAPH
+        return open_tables(own if own.is_dir() else self.folder / GRAPH)
 
     def evaluate(
         self,

@@ -13,6 +13,7 @@ from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.devices import float32_products
 from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
+from kgreckon.models.reckoner.continuing import continue_reckoner
 from kgreckon.models.reckoner.learning import forget_parts, is_trained, learn_reckoner, open_reckoner
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
 from kgreckon.models.reckoner.reckoner_settings import SMALL, ReckonerSettings
@@ -76,6 +77,21 @@ class ReckonerFamily(ModelFamily[ReckonerSettings]):
             with float32_products("high" if device.type == "cuda" else "highest"):
                 calibration = None if trial is None else go_on_from(trial, files, settings)
                 learn_reckoner(files, graph, held_back, settings, device, progress, calibration=calibration)
+
+    def go_on(
+        self,
+        before: RunFiles,
+        learned_from: KnowledgeGraph,
+        files: RunFiles,
+        graph: KnowledgeGraph,
+        stated_share: float,
+        settings: ReckonerSettings,
+        device: torch.device,
+        progress: TrainingProgress,
+    ) -> None:
+        """Take some of the epochs again, from the vectors that there are, then fit the rest."""
+        with float32_products("high" if device.type == "cuda" else "highest"):
+            continue_reckoner(before, learned_from, files, graph, stated_share, settings, device, progress)
 
     def open_learned(
         self,

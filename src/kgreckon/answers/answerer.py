@@ -24,6 +24,7 @@ from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.changes.change import Change
+from kgreckon.graph.changes.drafting import Wish
 from kgreckon.graph.changes.wishes import Wishes
 from kgreckon.graph.places import Places
 from kgreckon.models.exact_model import ExactModel
@@ -47,6 +48,7 @@ from kgreckon.query.question import Question, Sorting, check_sorts
 from kgreckon.query.sparql import check_question
 from kgreckon.query.words.phrases import number_words
 
+_FIXED = "the graph is in no folder that can be changed: open a graph folder, or a run that learned one"
 COVERAGE = 0.9  # of an estimate's interval
 
 
@@ -94,9 +96,22 @@ class Answerer:
             self._exact = Answerer(ExactModel(self.graph))
         return self._exact
 
+    def make(self, wishes: Sequence[Wish], new: bool = False) -> Change:
+        """Make a change of some wishes, durably."""
+        raise UserError(_FIXED)
+
+    def update(self, text: str, limits: QueryLimits | None = None, pause: Pause | None = None) -> Change:
+        """Make the change that a SPARQL update says, durably."""
+        raise UserError(_FIXED)
+
+    @property
+    def standing(self) -> int | None:
+        """How many changes stand in the graph's log; None where it cannot be changed."""
+        return None
+
     def change(self, new: bool = False) -> Wishes:
         """A block of `with` that changes the graph when it ends (docs/changes.md); `new` lets it add names."""
-        raise UserError("the graph is in no folder that can be changed: open a graph folder, or a run that learned one")
+        raise UserError(_FIXED)
 
     def ask(
         self,

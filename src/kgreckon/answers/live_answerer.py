@@ -12,7 +12,8 @@ from kgreckon.answers.answerer import COVERAGE, Answerer
 from kgreckon.answers.reason import Reason
 from kgreckon.answers.selecting import Only, Ranking
 from kgreckon.answers.sparql_answers import SparqlAnswers
-from kgreckon.engine.oxigraph import TripleStore
+from kgreckon.answers.sparql_updates import change_of_update
+from kgreckon.engine.oxigraph import QueryLimits, TripleStore
 from kgreckon.graph import open_graph
 from kgreckon.graph.changes.change import Change
 from kgreckon.graph.changes.drafting import Draft, Wish
@@ -64,6 +65,13 @@ class LiveAnswerer(Answerer):
     def make(self, wishes: Sequence[Wish], new: bool = False) -> Change:
         """Make a change of some wishes, durably."""
         return self._live.change(lambda graph: Draft.change_of(graph, wishes, new))
+
+    def update(self, text: str, limits: QueryLimits | None = None, pause: Pause | None = None) -> Change:
+        """Make the change that a SPARQL update says, durably: INSERT DATA, DELETE DATA, DELETE and INSERT with WHERE.
+
+        Patterns are matched against the graph as it is then, while nobody else can change it.
+        """
+        return self._live.change(lambda graph: change_of_update(text, self.now(), limits, pause))
 
     def change(self, new: bool = False) -> Wishes:
         """A block of `with` that changes the graph when it ends (docs/changes.md)."""

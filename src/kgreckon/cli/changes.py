@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -46,6 +47,26 @@ def add(
 def remove(place: Place, statements: Statements = None, files: Files = None, as_json: AsJson = False) -> None:
     """State facts and values of a graph no more, durably; all of them or none."""
     _change(place, _wishes(statements, files, "remove"), False, as_json)
+
+
+@app.command()
+def update(
+    place: Place,
+    text: Annotated[str | None, typer.Argument(metavar="UPDATE", help="A SPARQL update; or give --file.")] = None,
+    file: Annotated[Path | None, typer.Option(help="A file with the update; - for standard input.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change a graph by SPARQL 1.1 UPDATE: INSERT DATA, DELETE DATA, DELETE and INSERT with WHERE."""
+    from kgreckon.answers.live_answerer import LiveAnswerer
+    from kgreckon.models.exact_model import ExactModel
+    from kgreckon.runs.changing import changeable_graph
+
+    if (text is None) == (file is None):
+        raise UserError("give a SPARQL update, or a file with --file")
+    if file is not None:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    answerer = LiveAnswerer(changeable_graph(place), lambda moment: ExactModel(moment.graph))
+    report(place, answerer.update(text or ""), answerer.standing, as_json)
 
 
 @app.command()

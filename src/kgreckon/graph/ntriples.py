@@ -72,13 +72,14 @@ def changed_lines(
     types = [_calendar_types(graph, dated) for graph in (before, after)]
     if any(name in types[0] and types[0][name] != kind for name, kind in types[1].items()):
         return None
+    written = types[0] | types[1]
     for change in changes:
         for statements, is_stated in ((change.removed, False), (change.added, True)):
             for one in statements:
                 object_ = (
                     f"<{iri(one.object)}>"
                     if isinstance(one.object, str)
-                    else _literal(one.object, types[1].get(one.predicate))
+                    else _literal(one.object, written.get(one.predicate))
                 )
                 stated[f"<{iri(one.subject)}> <{iri(one.predicate)}> {object_} .\n"] = is_stated
     for kind in ("entities", "relations", "attributes"):

@@ -58,12 +58,11 @@ class Draft:
 
     def change(self) -> Change:
         """All that was taken: what is removed first, then what is added."""
-        removed = tuple(one for one in self._removed if one not in self._added)
         return Change(
             tuple(self._things),
             tuple(self._relations),
             tuple(self._attributes.items()),
-            removed,
+            tuple(self._removed),
             tuple(self._added),
             tuple(self._labels.items()),
         )
@@ -76,21 +75,42 @@ class Draft:
         subject = self._thing(wish.subject, wish.deed != "remove")
         statement = self._statement(subject, wish)
         if wish.deed == "remove":
-            if not self._is_stated(statement):
+            if not self.take_out(statement):
                 raise UserError(f"the graph does not state {_written(wish)}: there is nothing to remove")
-            self._removed[statement] = None
             return
         if wish.deed == "replace":
             for other in self._stated_of(statement):
                 if other != statement:
                     self._removed[other] = None
-        if not self._is_stated(statement):
+        self._put_in(statement)
+
+    def take_out(self, statement: ChangedStatement) -> bool:
+        """State no more what is stated, by names and numbers as the graph has them; False where it is not."""
+        if statement in self._added:
+            del self._added[statement]
+            return True
+        stated = statement not in self._removed and self._is_stated(statement)
+        if stated:
+            self._removed[statement] = None
+        return stated
+
+    def _put_in(self, statement: ChangedStatement) -> None:
+        if statement in self._removed:
+            del self._removed[statement]
+        elif not self._is_stated(statement):
             self._added[statement] = None
 
-    def remove_if_stated(self, statement: ChangedStatement) -> None:
-        """Remove a statement of names and numbers as the graph has them, if it is there."""
-        if self._is_stated(statement):
-            self._removed[statement] = None
+    def unit_of(self, predicate: str) -> str | None:
+        """The unit of the attribute of that name, one that is new among them; None where it is none."""
+        place = self.graph.attributes.place_of(predicate)
+        if place is None:
+            return self._attributes.get(predicate)
+        return self.graph.values.units[int(self.graph.attribute_units[place])]
+
+    def numbers_of(self, thing: str, attribute: str) -> list[float]:
+        """The numbers that the graph states of an attribute on a thing, by their unique names."""
+        place = self.graph.entities.place_of(thing)
+        return [] if place is None else self._numbers(place, attribute)
 
     def add_label(self, name: str, label: str) -> None:
         """Give a thing of the graph, or one that is added, a label."""

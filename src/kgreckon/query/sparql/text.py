@@ -13,7 +13,7 @@ MAX_TOKENS = 3_000  # rdflib reads about two thousand in a second
 
 # What may hold brackets that are none: strings, IRIs and comments. An escaped quote in a name begins no string, and one
 # that is never closed hides nothing.
-_OPAQUE = re.compile(
+OPAQUE = re.compile(
     r"""\\.|\"{3}(?:[^"\\]|\\.|"(?!""))*\"{3}|'{3}(?:[^'\\]|\\.|'(?!''))*'{3}"""
     r"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|<[^<>"{}|^`\\\s]*>|#[^\n]*""",
     re.DOTALL,
@@ -55,7 +55,7 @@ def check_question(text: str, tokens: int = MAX_TOKENS) -> str:
     check_size(text, tokens)
     if update := _UPDATE.match(text):
         raise UserError(f"{update[1].upper()} is not supported: a question changes nothing, write a SELECT")
-    for word in _NAME_OR_WORD.findall(_OPAQUE.sub(" _ ", text)):
+    for word in _NAME_OR_WORD.findall(OPAQUE.sub(" _ ", text)):
         if reason := _ELSEWHERE.get(word.upper()):
             raise UserError(f"{word.upper()} is not supported: {reason}")
     declared = _declared(text)
@@ -67,7 +67,7 @@ def check_question(text: str, tokens: int = MAX_TOKENS) -> str:
 
 def own_limit(text: str) -> int | None:
     """The LIMIT at the end of a query, if it has one."""
-    found = _LIMIT.search(_OPAQUE.sub(" _ ", text))
+    found = _LIMIT.search(OPAQUE.sub(" _ ", text))
     return None if found is None else int(found[1])
 
 
@@ -104,7 +104,7 @@ def unescaped(text: str) -> str:
 
 def check_size(text: str, tokens: int) -> None:
     """Refuse what the parser would take long to read, or could not read at all."""
-    depth, bare = 0, _OPAQUE.sub(" _ ", text)
+    depth, bare = 0, OPAQUE.sub(" _ ", text)
     if sum(1 for _ in _TOKEN.finditer(bare)) > tokens:
         raise UserError(f"a SPARQL query may have at most {tokens:,} words and signs")
     if _HUGE.search(bare):

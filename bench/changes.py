@@ -38,6 +38,7 @@ from kgreckon.models.reckoner.calibration import Calibration
 from kgreckon.models.reckoner.continuing import continue_reckoner
 from kgreckon.models.reckoner.learning import LearnedParts, learn_reckoner, mrr_of_facts
 from kgreckon.models.reckoner.predicted import PredictedFacts
+from kgreckon.models.reckoner.reckoner_settings import ReckonerSettings
 from kgreckon.models.registry import choose_settings
 from kgreckon.models.run_files import HEADER, LAST, RunFiles
 from kgreckon.query import Entity, Follow
@@ -185,6 +186,7 @@ def worth(place: str, shares: list[float], seed: int, scratch: Path) -> None:
         print(f"{place}, {share:g} % of the things added: {count} things, {len(change.added)} facts and values, "
               f"{len(tests)} hidden facts", flush=True)  # fmt: skip
         settings = choose_settings("reckoner", "small", seed=seed)
+        assert isinstance(settings, ReckonerSettings)
         calibration = Calibration()
         folders = {name: _folder(scratch / f"{share:g} {name}") for name in ("before", "learned in", "anew")}
         start = perf_counter()
@@ -211,8 +213,8 @@ def _tell(name: str, facts: PredictedFacts, tests: Triples, rng: np.random.Gener
     print(f"  {name}: MRR {mrr:.2f} % on hidden facts of added things, {seconds:.1f} s", flush=True)
 
 
-def _opened(files: RunFiles, graph: KnowledgeGraph, settings: object) -> PredictedFacts:
-    return LearnedParts.read(files, graph, STATED_SHARE, settings, CPU).over(graph)[1]  # type: ignore[arg-type]
+def _opened(files: RunFiles, graph: KnowledgeGraph, settings: ReckonerSettings) -> PredictedFacts:
+    return LearnedParts.read(files, graph, STATED_SHARE, settings, CPU).over(graph)[1]
 
 
 def _folder(place: Path) -> RunFiles:

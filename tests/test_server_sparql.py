@@ -128,7 +128,7 @@ class TestSparql:
             ({"query": ["SELECT ?x { ?x :a ?y }"] * 2}, "not 2"),
             ({"query": IN_JAPAN, "default-graph-uri": "urn:x"}, "default-graph-uri is not supported"),
             ({"query": IN_JAPAN, "named-graph-uri": "urn:x"}, "named-graph-uri is not supported"),
-            ({"update": "DROP ALL"}, "updates are not supported"),
+            ({"update": "DROP ALL"}, "an update is sent by POST, alone"),
             ({"query": "DELETE WHERE { ?x ?y ?z }"}, "DELETE is not supported"),
             ({"query": "SELECT ?x ?y { ?x :borders ?y"}, "syntax error"),
             ({"query": "SELECT ?x ?x { ?x :borders :France }"}, "SELECT takes each variable once"),

@@ -117,7 +117,8 @@ def unknown_name(kind: str, name: str, candidates: Iterable[str]) -> UserError:
 def first_problem(error: ValidationError) -> str:
     """What is wrong with the first bad field of some data, in one sentence that names it and what it may be."""
     problem = error.errors(include_url=False)[0]
-    name, bounds, given = str(problem["loc"][0]), problem.get("ctx", {}), problem.get("input")
+    name = ".".join(map(str, problem["loc"][:3]))  # of a field in a list: add.0.object
+    bounds, given = problem.get("ctx", {}), problem.get("input")
     match problem["type"]:
         case "missing":
             return f"{name!r} is missing"

@@ -96,6 +96,10 @@ class Answerer:
             self._exact = Answerer(ExactModel(self.graph))
         return self._exact
 
+    def limited(self, heads: int) -> Answerer:
+        """The same with a model that does at most that much work in a step."""
+        return Answerer(self.model.limited(heads))
+
     def make(self, wishes: Sequence[Wish], new: bool = False) -> Change:
         """Make a change of some wishes, durably."""
         raise UserError(_FIXED)

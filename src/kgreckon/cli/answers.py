@@ -167,6 +167,10 @@ def serve(
         Path | None,
         typer.Option(help="A file with the token that requests must bear; else KGRECKON_TOKEN in the environment."),
     ] = None,
+    change_token_file: Annotated[
+        Path | None,
+        typer.Option(help="A file with the token for changes, which are off without; else KGRECKON_CHANGE_TOKEN."),
+    ] = None,
     access_log: Annotated[
         AccessLogOption, typer.Option(help="One line for each request to stderr, without its query.")
     ] = AccessLogOption.OFF,
@@ -180,8 +184,9 @@ def serve(
     from kgreckon.cli.console import notes
     from kgreckon.server import AccessLog, Limits, read_token
     from kgreckon.server import serve as serve_at
+    from kgreckon.server.tokens import CHANGE_VARIABLE
 
-    token = read_token(token_file)
+    token, change_token = read_token(token_file), read_token(change_token_file, CHANGE_VARIABLE)
     limits = Limits(seconds=seconds, at_once=at_once, waiting=waiting, heads=heads)
     with notes().status("opening ...") as status:
 
@@ -203,6 +208,7 @@ def serve(
             token,
             AccessLog(access_log.value),
             trust_proxy or (),
+            change_token,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from kgreckon.errors import UserError
 
 if TYPE_CHECKING:
     from kgreckon.graph.changes.change import Change
-    from kgreckon.graph.changes.drafting import Wish
+    from kgreckon.graph.changes.drafting import Deed, Wish
 
 Place = Annotated[Path, typer.Argument(help="A graph folder, or the run folder of a model that learned from a graph.")]
 Statements = Annotated[
@@ -81,9 +81,7 @@ def compact(place: Place, as_json: AsJson = False) -> None:
         typer.echo(f"{place}: {count:,} change{'s' * (count != 1)} folded into the tables")
 
 
-def _wishes(
-    statements: list[str] | None, files: list[Path] | None, deed: Literal["add", "remove", "replace"]
-) -> list[Wish]:
+def _wishes(statements: list[str] | None, files: list[Path] | None, deed: Deed) -> list[Wish]:
     """What the words and the files state."""
     from kgreckon.graph import read_sources
     from kgreckon.graph.changes.drafting import Wish, wishes_of

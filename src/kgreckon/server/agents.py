@@ -95,7 +95,8 @@ def _bounded(tool: Callable[..., Any], service: Service, turn: threading.Bounded
         try:
             with turn:
                 pause()
-                return tool(*arguments, **named, pause=pause)
+                now = AgentTools(service.now())  # over the graph as it is
+                return getattr(now, tool.__name__)(*arguments, **named, pause=pause)
         except UserError as error:
             raise ToolError(str(error)) from None
         except TimeLimitError:

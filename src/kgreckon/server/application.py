@@ -22,7 +22,7 @@ from kgreckon.query.sparql import gives_triples, is_ask
 from kgreckon.server.clients import share_of
 from kgreckon.server.counters import MEDIA_TYPE
 from kgreckon.server.gate import BusyError, ClientGoneError, Gate, TimeLimitError
-from kgreckon.server.headers import CROSS_ORIGIN, SECURITY, AddedHeaders, HostCheck, TokenCheck
+from kgreckon.server.headers import CROSS_ORIGIN, SECURITY, AddedHeaders, HostCheck, TokenCheck, bears
 from kgreckon.server.monitor import Monitor, Monitored
 from kgreckon.server.negotiation import preferred
 from kgreckon.server.page import INDEX, ROUTES, page_files
@@ -46,11 +46,12 @@ def application(
     cross_origin: bool = False,
     token: str | None = None,
     monitor: Monitor | None = None,
+    change_token: str | None = None,
 ) -> ASGIApp:
     """The whole server.
 
     Requests for other `hosts` are refused, and those without the `token` if there is one; `cross_origin` opens /sparql
-    to pages of any site.
+    to pages of any site. Only requests with the `change_token` change the graph, and none where there is no such token.
     """
     monitor = monitor or Monitor()
     rejected = monitor.counters.rejected
@@ -70,7 +71,7 @@ def application(
         yield
         gate.close()
 
-    routes = _Endpoints(service, gate, monitor, cross_origin, token is not None).routes()
+    routes = _Endpoints(service, gate, monitor, cross_origin, token is not None, change_token).routes()
     inner = Starlette(
         routes=routes,
         exception_handlers={
@@ -88,7 +89,7 @@ def application(
     inner.router.redirect_slashes = False
     app: ASGIApp = inner
     if token is not None:
-        app = TokenCheck(app, token)
+        app = TokenCheck(app, token, change_token)
     if cross_origin:
         app = AddedHeaders(app, CROSS_ORIGIN, "/sparql")
     if hosts is not None:
@@ -116,10 +117,20 @@ def _http_failure(request: Request, error: HTTPException) -> Response:
 class _Endpoints:
     """The routes of the interface, of the page and of SPARQL."""
 
-    def __init__(self, service: Service, gate: Gate, monitor: Monitor, cross_origin: bool, with_token: bool) -> None:
+    def __init__(
+        self,
+        service: Service,
+        gate: Gate,
+        monitor: Monitor,
+        cross_origin: bool,
+        with_token: bool,
+        change_token: str | None,
+    ) -> None:
         self.service, self.gate, self.monitor, self.cross_origin = service, gate, monitor, cross_origin
+        self.change_token = change_token
         self.files = page_files()
         self.api = api_routes(service)
+        self._works = service, {route.path: route.work for route in self.api}
         self.description = description(self.api, service.limits, with_token)
 
     def routes(self) -> list[Route]:
@@ -138,10 +149,20 @@ class _Endpoints:
 
     async def answer(self, route: ApiRoute[Any, Any], request: Request) -> Response:
         """The response of a route of the interface, written as JSON by the worker too."""
+        if route.changes:
+            check_change(request, self.change_token)
         asked = await read_request(request, route.request, self.service.limits)
         if route.speed is Speed.AT_HAND:
             return _json(route.work(asked, lambda: None))
-        return await self.wait(request, lambda pause: _json(route.work(asked, pause)), route.speed is Speed.QUICK)
+        return await self.wait(request, lambda pause: _json(self.work(route)(asked, pause)), route.speed is Speed.QUICK)
+
+    def work(self, route: ApiRoute[Any, Any]) -> Callable[[Any, Pause], Any]:
+        """What a route does over the graph as it is now, from the beginning of a request to its end."""
+        now, (service, works) = self.service.now(), self._works
+        if service is not now:
+            works = {each.path: each.work for each in api_routes(now)}
+            self._works = now, works
+        return works[route.path]
 
     async def wait(self, request: Request, work: Callable[[Pause], Response], quick: bool = False) -> Response:
         """The result of some work behind the gate, unless the client goes before."""
@@ -179,17 +200,33 @@ class _Endpoints:
             return Response(status_code=204, headers={"Vary": "Accept"})
         if request.method == "GET" and not request.url.query:
             form = _form(request, FORMS)
-            described = partial(service_description, self.service.graph, form)
-            return await self.wait(request, lambda pause: _written(described(), form), quick=True)
+
+            def described(pause: Pause) -> Response:
+                return _written(service_description(self.service.now().graph, form), form)
+
+            return await self.wait(request, described, quick=True)
         asked = await read_query(request, self.service.limits)
+        if asked.is_update:
+            check_change(request, self.change_token)
+            return await self.wait(request, lambda pause: _json(self.service.now().update(asked.text, pause)))
         forms = TRIPLES if gives_triples(asked.text) else TRUTHS if is_ask(asked.text) else FORMATS
         form = _form(request, forms)
 
         def answered(pause: Pause) -> Response:
-            reply = answer(self.service, asked, pause)
+            reply = answer(self.service.now(), asked, pause)
             return _written(forms[form](reply.result), form, reply.headers)
 
         return await self.wait(request, answered)
+
+
+def check_change(request: Request, token: str | None) -> None:
+    """Refuse a request that may not change the graph."""
+    if token is None:
+        raise HttpError(403, "changes are off: start the server with a token for them, --change-token-file")
+    if not bears(request.headers, token):
+        given = "authorization" in request.headers
+        challenge = 'Bearer realm="kgreckon changes"' + (', error="invalid_token"' if given else "")
+        raise HttpError(401, "changes ask for the token that is for them", {"WWW-Authenticate": challenge})
 
 
 def _form(request: Request, offers: Mapping[str, Any]) -> str:

@@ -78,12 +78,13 @@ class TokenCheck:
     What a browser asks before it asks for another site (OPTIONS) bears no token, and is answered with headers alone.
     """
 
-    def __init__(self, application: ASGIApp, token: str) -> None:
-        self.application, self.token = application, token.encode()
+    def __init__(self, application: ASGIApp, token: str, other: str | None = None) -> None:
+        """Of two tokens, either will do."""
+        self.application, self.tokens = application, [each for each in (token, other) if each is not None]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http" or self._is_open(scope) or self._holds(Headers(scope=scope)):
+        if scope["type"] != "http" or self._is_open(scope) or self._holds(scope):
             await self.application(scope, receive, send)
             return
         given = "authorization" in Headers(scope=scope)
@@ -96,11 +97,16 @@ class TokenCheck:
         path = scope["path"]
         return path in WITHOUT_TOKEN or path.startswith(FOLDERS) or scope["method"] == "OPTIONS"
 
-    def _holds(self, headers: Headers) -> bool:
-        values = headers.getlist("authorization")
-        scheme, _, given = values[0].partition(" ") if len(values) == 1 else ("", "", "")
-        right = hmac.compare_digest(given.strip().encode("latin-1"), self.token)
-        return right and scheme.lower() == "bearer"
+    def _holds(self, scope: Scope) -> bool:
+        return any(bears(Headers(scope=scope), token) for token in self.tokens)
+
+
+def bears(headers: Headers, token: str) -> bool:
+    """Whether a request bears a token."""
+    values = headers.getlist("authorization")
+    scheme, _, given = values[0].partition(" ") if len(values) == 1 else ("", "", "")
+    right = hmac.compare_digest(given.strip().encode("latin-1"), token.encode())
+    return right and scheme.lower() == "bearer"
 
 
 async def answer_error(send: Send, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:

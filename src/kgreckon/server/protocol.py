@@ -25,10 +25,11 @@ _DATASET = ("default-graph-uri", "named-graph-uri", "using-graph-uri", "using-na
 
 @dataclass(frozen=True)
 class SparqlRequest:
-    """The text of a query, and the least score of an inferred answer to it."""
+    """The text of a query, and the least score of an inferred answer to it; or the text of an update."""
 
     text: str
     floor: float
+    is_update: bool = False
 
 
 async def read_query(request: Request, limits: Limits) -> SparqlRequest:
@@ -39,17 +40,34 @@ async def read_query(request: Request, limits: Limits) -> SparqlRequest:
     kind = media_type(request)
     if kind == _FORM:
         form = read_parameters(text_of(await read_body(request, limits)))
+        if "update" in form and "query" not in form:
+            return _update(form)
         for name, values in parameters.items():
             form.setdefault(name, []).extend(values)
         return _asked(form, limits)
     if kind == _UPDATE:
-        raise HttpError(400, "updates are not supported: the graph is read only")
+        return _update(parameters | {"update": [text_of(await read_body(request, limits))]})
     if kind != _QUERY:
         raise HttpError(415, f"the content type must be {_QUERY} or {_FORM}")
     if "query" in parameters:
         raise HttpError(400, "the query stands in the body: the address may not carry another")
     body = text_of(await read_body(request, limits))
     return _asked(parameters | {"query": [body]}, limits)
+
+
+def _update(parameters: dict[str, list[str]]) -> SparqlRequest:
+    """The one update of a request."""
+    _check_dataset(parameters)
+    updates = parameters["update"]
+    if len(updates) != 1:
+        raise HttpError(400, f"give one parameter 'update', not {len(updates)}")
+    return SparqlRequest(updates[0], 0.0, is_update=True)
+
+
+def _check_dataset(parameters: dict[str, list[str]]) -> None:
+    for name in _DATASET:
+        if name in parameters:
+            raise HttpError(400, f"{name} is not supported: there is one graph, the default one")
 
 
 def _asked(parameters: dict[str, list[str]], limits: Limits) -> SparqlRequest:
@@ -66,10 +84,8 @@ def _asked(parameters: dict[str, list[str]], limits: Limits) -> SparqlRequest:
 def _only_query(parameters: dict[str, list[str]]) -> str:
     """The one query among the parameters; those of the protocol that we cannot serve are refused, others ignored."""
     if "update" in parameters:
-        raise HttpError(400, "updates are not supported: the graph is read only")
-    for name in _DATASET:
-        if name in parameters:
-            raise HttpError(400, f"{name} is not supported: there is one graph, the default one")
+        raise HttpError(400, "an update is sent by POST, alone")
+    _check_dataset(parameters)
     queries = parameters.get("query", [])
     if len(queries) != 1:
         raise HttpError(400, "give one parameter 'query'" + (f", not {len(queries)}" if queries else ""))

@@ -47,6 +47,7 @@ class ApiRoute(Generic[Request, Answer]):
     response: type[Answer]
     work: Callable[[Request, Pause], Answer]
     speed: Speed = Speed.QUESTION
+    changes: bool = False  # the graph, for which a token of its own is asked
 
 
 def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
@@ -70,6 +71,9 @@ def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
             "GET", "/api/quality", "How well it infers.", s.NoParameters, t.QualityReport, overviews.report, Speed.QUICK
         ),
         ApiRoute("GET", "/api/places", "For a map.", s.NoParameters, s.PlaceList, service.all_places, Speed.QUICK),
+        ApiRoute(
+            "POST", "/api/change", "Change the graph.", s.ChangeRequest, s.ChangeMade, service.change, changes=True
+        ),
         ApiRoute("POST", "/api/complete", "What can be added.", s.CompleteRequest, s.Completion, service.complete),
         ApiRoute("POST", "/api/translate", "All notations.", s.TranslateRequest, s.Translation, service.translate),
         ApiRoute("POST", "/api/ask", "The best answers to a query.", s.AskRequest, s.RankedAnswers, service.ask),
@@ -98,7 +102,7 @@ def description(routes: Sequence[ApiRoute[Any, Any]], limits: Limits, with_token
             refusals: tuple[int, ...] = (400,) if route.speed is Speed.AT_HAND else (400, 503)
         else:
             inputs = {"requestBody": _body({"application/json": schemas_of[route.path, "validation"]})}
-            refusals = (400, 408, 413, 415, 503)
+            refusals = (400, *((401, 403) if route.changes else ()), 408, 413, 415, 503)
         paths[route.path] = {route.method.lower(): _operation(route.summary, answer, refusals) | inputs}
     described: dict[str, Any] = {
         "openapi": "3.1.0",

@@ -112,6 +112,36 @@ class ExplainRequest(Schema):
     unit: str | None = None  # of a number, where the query can mean several
 
 
+class StatementText(Schema):
+    """A fact, whose object is a thing's name, or a value: a number, or a text such as `5 km`."""
+
+    subject: Annotated[QueryText, Field(min_length=1)]
+    predicate: Annotated[QueryText, Field(min_length=1)]
+    object: Annotated[str, AtMost("query_characters")] | float
+    unit: QueryText | None = None  # of a number, where it is not the attribute's
+
+
+class NewLabel(Schema):
+    """A readable name for a thing."""
+
+    name: Annotated[QueryText, Field(min_length=1)]
+    label: Annotated[QueryText, Field(min_length=1)]
+
+
+class ChangeRequest(Schema):
+    """What is to be changed, all of it or nothing: removed first, then replaced, added and labelled.
+
+    What is replaced takes the place of all that is stated of the same subject by the same predicate. With `new`, names
+    that the graph does not have are added; without, they are errors.
+    """
+
+    add: list[StatementText] = []
+    remove: list[StatementText] = []
+    replace: list[StatementText] = []
+    labels: list[NewLabel] = []
+    new: bool = False
+
+
 # --------------------------------------------------------------------------------------------------------- responses
 
 
@@ -170,6 +200,24 @@ class Info(Schema):
     examples: list[SampleQuestion]
     has_map: bool
     limits: Limits
+    changes_in_the_log: Annotated[
+        Count | None, Field(description="Changes since the tables were written; null where the graph cannot change.")
+    ]
+
+
+class ChangeMade(Schema):
+    """What a change came to, which is durable; `things` are the names of those that are new."""
+
+    facts_removed: Count
+    values_removed: Count
+    facts_added: Count
+    values_added: Count
+    labels: Count
+    new_things: Count
+    new_relations: Count
+    new_attributes: Count
+    things: list[str]
+    changes_in_the_log: Count
 
 
 class EntityName(Schema):

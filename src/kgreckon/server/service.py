@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from functools import cached_property
@@ -13,6 +14,8 @@ from kgreckon.engine.oxigraph import QueryLimits
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.changes.change import Change
+from kgreckon.graph.changes.drafting import Deed, Wish
 from kgreckon.query import SEVEN, NumberSort, Pause, Query, blocks, sentence, sort_of
 from kgreckon.query.notations import answers_wanted, is_sparql, read_question
 from kgreckon.query.paper import write as write_paper
@@ -48,14 +51,62 @@ class Service:
         limits: Limits,
         clock: Callable[[], float] = time.perf_counter,
         quality: Quality | None = None,
+        followed: Answerer | None = None,
     ) -> None:
-        self.answerer, self.model, self.limits, self.clock = answerer, answerer.model, limits, clock
-        self.graph = answerer.graph
+        """An answerer whose graph may change is `followed`: this service is of the moment, and `now` of the next."""
+        self.followed, self.answerer = followed or answerer, answerer.now()
+        self.model, self.limits, self.clock, self.quality = self.answerer.model, limits, clock, quality
+        self.graph = self.answerer.graph
         self.names = self.graph.vocabulary
         self.catalogue, self.places = Catalogue(self.graph), self.answerer.places
         self.things = ThingPages(self.catalogue, Kinds(self.graph), self.places, self.model)
         self.overviews = Overviews(self.things, quality)
         self.ready = False
+        self._latest = self
+        self._following = threading.Lock()
+
+    def now(self) -> Service:
+        """The service over the graph as it is: this one, or one that takes its place."""
+        answerer = self.followed.now()
+        if answerer is not self._latest.answerer:
+            with self._following:
+                if answerer is not self._latest.answerer:
+                    parts = answerer, self.limits, self.clock, self.quality
+                    self._latest = Service(*parts, followed=self.followed)
+        return self._latest
+
+    # ---------------------------------------------------------------------------------------------------- changes
+
+    def change(self, request: schemas.ChangeRequest, pause: Pause) -> schemas.ChangeMade:
+        """Make a change, durably; the next question sees it."""
+        deeds: tuple[tuple[Deed, list[schemas.StatementText]], ...] = (
+            ("remove", request.remove),
+            ("replace", request.replace),
+            ("add", request.add),
+        )
+        wishes = [
+            Wish(deed, each.subject, each.predicate, each.object, each.unit)
+            for deed, statements in deeds
+            for each in statements
+        ]
+        wishes += [Wish("label", each.name, "", each.label) for each in request.labels]
+        if not wishes:
+            raise UserError("the request changes nothing: give add, remove, replace or labels")
+        return self._made(self.followed.make(wishes, request.new))
+
+    def update(self, text: str, pause: Pause) -> schemas.ChangeMade:
+        """Make the change that a SPARQL update says, durably."""
+        self._check_text(text)
+        limits = self.limits
+        if self.answerer.triples.count > limits.sparql_triples:
+            raise UserError(f"here updates are taken for graphs of at most {limits.sparql_triples:,} triples")
+        bounds = QueryLimits(limits.sparql_answers, limits.sparql_characters, limits.sparql_bytes)
+        return self._made(self.followed.update(text, bounds, pause))
+
+    def _made(self, change: Change) -> schemas.ChangeMade:
+        return schemas.ChangeMade(
+            **change.counts(), things=list(change.things), changes_in_the_log=self.followed.standing or 0
+        )
 
     def warm_up(self) -> None:
         """Do once what the first requests would wait for: indices, compiled kernels, the parser."""
@@ -264,11 +315,12 @@ class Service:
             ],
             has_map=bool(self.places),
             limits=self.limits,
+            changes_in_the_log=None,
         )
 
     def info(self, request: schemas.NoParameters, pause: Pause) -> schemas.Info:
         """What this server answers, computed once."""
-        return self.about
+        return self.about.model_copy(update={"changes_in_the_log": self.followed.standing})
 
 
 def _never() -> None:

@@ -18,6 +18,7 @@ import uvicorn
 from kgreckon.answers import Answerer
 from kgreckon.errors import UserError
 from kgreckon.runs import Run, is_run_folder
+from kgreckon.runs.changing import changeable_graph
 from kgreckon.server.application import application
 from kgreckon.server.clients import Proxies
 from kgreckon.server.connections import BoundedProtocol, Connections
@@ -33,7 +34,7 @@ def open_service(place: str | Path, limits: Limits, benchmark: Path | None = Non
     """The service of a run folder, whose benchmark may have moved, or of a graph, which has exact answers only."""
     answerer = Answerer.open(place, benchmark, "cpu")
     quality = Run.open(place).quality() if is_run_folder(place) else None
-    return Service(Answerer(answerer.model.limited(limits.heads)), limits, quality=quality)
+    return Service(answerer.limited(limits.heads), limits, quality=quality)
 
 
 def serve(
@@ -49,11 +50,13 @@ def serve(
     token: str | None = None,
     access_log: AccessLog = AccessLog.OFF,
     proxies: Collection[str] = (),
+    change_token: str | None = None,
 ) -> None:
     """Answer requests until SIGINT or SIGTERM; running requests then have `stop_seconds` to end.
 
     On a loopback address only requests for this machine, or for one of `hosts`, are answered. With a `token` only those
     are that bear it. `proxies` are the addresses, or networks, that are trusted to name the client of a request.
+    With a `change_token` requests that bear it may change the graph; without, none may.
     `started` is called with the address once the socket is open.
     """
     limits = limits or Limits()
@@ -61,9 +64,11 @@ def serve(
     listening = listen(host, port)
     with listening:
         service = open_service(place, limits, benchmark)
+        if change_token is not None:
+            changeable_graph(place)
         gate = Gate(limits, max(1, (os.cpu_count() or 1) // limits.at_once))
         allowed = {*_LOOPBACK, *hosts} if _is_loopback(host) else set(hosts) or None
-        app = application(service, gate, allowed, cross_origin, token, monitor)
+        app = application(service, gate, allowed, cross_origin, token, monitor, change_token)
         server = uvicorn.Server(config(app, limits, monitor))
         address = address_of(listening)
         started(address)

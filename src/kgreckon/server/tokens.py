@@ -8,15 +8,15 @@ from pathlib import Path
 
 from kgreckon.errors import UserError
 
-VARIABLE = "KGRECKON_TOKEN"
+VARIABLE, CHANGE_VARIABLE = "KGRECKON_TOKEN", "KGRECKON_CHANGE_TOKEN"
 _LEAST = 16  # characters
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # of RFC 6750
 
 
-def read_token(file: Path | None = None) -> str | None:
+def read_token(file: Path | None = None, variable: str = VARIABLE) -> str | None:
     """The token in a file, or else in the environment; None where there is neither."""
     if file is None:
-        source, text = f"the environment variable {VARIABLE}", os.environ.get(VARIABLE)
+        source, text = f"the environment variable {variable}", os.environ.get(variable)
         if text is None:
             return None
     else:

@@ -25,11 +25,14 @@ from kgreckon.graph.symbols import Symbols
 _ADD_IT = "if it is new, say so: --new, or new=True"
 
 
+Deed = Literal["add", "remove", "replace", "label"]
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What is to be done with one statement, as it was written: the object is a thing's name, a text or a number."""
 
-    deed: Literal["add", "remove", "replace", "label"]
+    deed: Deed
     subject: str
     predicate: str  # of a label, nothing
     object: str | float
@@ -225,7 +228,7 @@ class Draft:
         return [ChangedStatement(name, predicate, graph.entities.name(tail)) for tail in tails]
 
 
-def wishes_of(graph: KnowledgeGraph, deed: Literal["add", "remove", "replace"]) -> list[Wish]:
+def wishes_of(graph: KnowledgeGraph, deed: Deed) -> list[Wish]:
     """To do the same with all that a graph states; what is added has its labels too."""
     names, facts, values = graph.vocabulary, graph.facts, graph.attribute_facts
     wishes = [

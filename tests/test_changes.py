@@ -196,7 +196,7 @@ class TestWhatIsWrong:
     def test_it_is_one_message_and_nothing_is_changed(self, folder, wish, said):
         live = LiveGraph(folder)
         with pytest.raises(UserError) as error:
-            live.change(lambda graph: Draft.change_of(graph, [Wish("add", "Oslo", "in", "Japan"), wish]))
+            live.change(lambda graph: Draft.change_of(graph, [Wish("add", "Bergen", "in", "Japan"), wish]))
         assert said in str(error.value)
         assert live.now().number == 0 and len(open_graph_folder(folder).facts) == 3
 

@@ -252,3 +252,17 @@ def test_every_public_name_is_there_and_typed():
     assert dir(kgreckon) == kgreckon.__all__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = importlib.import_module("kgreckon").nothing
+
+
+def test_what_the_interface_gives_prints_itself_and_is_taken_where_its_folder_is(tmp_path):
+    graph = kgreckon.open_graph("world")
+    assert repr(graph).startswith("KnowledgeGraph: 10,829 entities, 41,558 facts of 14 relations")
+    question = "(rp,(^capital_of),(e,(Japan)))"
+    assert repr(kgreckon.load(graph).ask(question)) == repr(kgreckon.load("world").ask(question))
+    assert kgreckon.load(graph).in_words(question) == "the capital of Japan"
+    benchmark = kgreckon.build(graph, tmp_path / "b", types=["1p"], queries=20)
+    run = kgreckon.train(benchmark, "gqe", out=tmp_path / "r", preset="small", dimension=8, steps=2)
+    for opened in (benchmark, run, kgreckon.load(run)):
+        assert "\n" not in repr(opened) and "<" not in repr(opened) and len(repr(opened)) < 300
+    result = run.evaluate(queries_per_type=2)
+    assert "<th>MRR</th>" in result._repr_html_() and repr(result).startswith("test split")

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 
 @naming_extras()
-def load(place: str | Path, benchmark: Path | None = None, device: str = "auto", known: str = "test") -> Answerer:
-    """What answers questions at a place: a run folder, a graph folder, or "world".
+def load(
+    place: str | Path | KnowledgeGraph | Run, benchmark: Path | None = None, device: str = "auto", known: str = "test"
+) -> Answerer:
+    """What answers questions from a run or a graph: one that is opened, its folder, or "world".
 
     Of a run, the facts of its benchmark's graph of the split `known` ("train", "valid" or "test") are observed.
     """

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgreckon.answers.estimates import interval_texts
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.literals import exactly
 from kgreckon.models.interface import Model
 from kgreckon.query import And, Entity, Follow, HavingValue, Not, Number, Or, Query, ValueOf
 from kgreckon.query.question import Question
@@ -46,8 +48,15 @@ class Cell:
         """The value as a number, or the names."""
         return self.text if self.value is None else self.value
 
-    def __str__(self) -> str:
-        return self.text if self.observed else f"about {self.text}"
+    def shown(self, unit: str) -> str:
+        """The cell for people: what is stated with all its digits, what is inferred with its interval."""
+        if self.value is None:
+            return self.text
+        if self.observed:
+            return exactly(self.value, unit) if ", " not in self.text else self.text
+        assert self.low is not None and self.high is not None  # an inferred value has an interval
+        middle, low, high = interval_texts(self.value, self.low, self.high, unit)
+        return f"about {middle} ({low} to {high})"
 
 
 def attributes_asked(question: Question) -> list[int]:

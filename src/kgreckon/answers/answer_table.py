@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kgreckon.answers.answer_columns import Cell, Column
 from kgreckon.answers.reason import Reason
 from kgreckon.answers.totals import Total
+from kgreckon.graph.literals import exactly, is_calendar
 from kgreckon.models.interface import ScoreMeaning
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ class Answer:
     text: str | None = None  # the number without its unit, a date as a date
     reason: Reason | None = None
     values: tuple[Cell | None, ...] = ()  # what stands in each of the columns of the answers
+
+    def __str__(self) -> str:
+        if self.value is None or self.unit is None:
+            return self.label
+        unit = "" if is_calendar(self.unit) or self.unit == "number" else self.unit
+        return f"{exactly(self.value, self.unit)} {unit}".strip()
 
 
 @dataclass(frozen=True)
@@ -128,9 +135,14 @@ class Answers:
             notes.append(f"{self.unlikely:,} more {them} with a probability of at most {self.above:g}: left out")
         return notes
 
+    def texts(self, answer: Answer) -> list[str | None]:
+        """What stands in the columns beside an answer, for people."""
+        cells = zip(self.columns, answer.values, strict=True)
+        return [None if cell is None else cell.shown(column.unit or "") for column, cell in cells]
+
     def _rows(self) -> tuple[list[str], list[list[str]]]:
         columns = [column.header for column in self.columns]
-        rows = [[answer.label, *("" if cell is None else str(cell) for cell in answer.values)] for answer in self]
+        rows = [[str(answer), *(text or "" for text in self.texts(answer))] for answer in self]
         if self.calibration is ScoreMeaning.CERTAIN:
             return ["answer", *columns], rows
         for answer, row in zip(self, rows, strict=True):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -48,6 +49,9 @@ from kgreckon.query.question import Question, Sorting, check_sorts
 from kgreckon.query.sparql import check_question
 from kgreckon.query.words.phrases import number_words
 
+if TYPE_CHECKING:
+    from kgreckon.runs import Run
+
 _FIXED = "the graph is in no folder that can be changed: open a graph folder, or a run that learned one"
 COVERAGE = 0.9  # of an estimate's interval
 
@@ -64,9 +68,17 @@ class Answerer:
         self._triples: TripleStore | None = None
         self._places: Places | None = None
 
+    def __repr__(self) -> str:
+        return f"Answerer: {self.model.name} answers from a {self.graph!r}"
+
     @staticmethod
-    def open(place: str | Path, benchmark: Path | None = None, device: str = "auto", known: str = "test") -> Answerer:
-        """The answerer of a run folder, or of a graph, which has exact answers only.
+    def open(
+        place: str | Path | KnowledgeGraph | Run,
+        benchmark: Path | None = None,
+        device: str = "auto",
+        known: str = "test",
+    ) -> Answerer:
+        """The answerer of a run, or of a graph, which has exact answers only; each opened, or where it is kept.
 
         The facts of the benchmark's graph of that split ("train", "valid" or "test") are observed. What learned from a
         graph, and a graph folder, are followed: changes that others make are seen by the next question.
@@ -351,6 +363,10 @@ class Answerer:
         if prediction is None:
             raise UserError(f"the model {self.model.name} predicts no numbers: learn a reckoner, kgreckon learn")
         return prediction
+
+    def in_words(self, query: Question | Query | str) -> str:
+        """What a question means, in words."""
+        return sentence(self._question(query), self.graph.vocabulary)
 
     def _question(self, query: Question | Query | str) -> Question:
         if isinstance(query, str):

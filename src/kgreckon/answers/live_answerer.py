@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgreckon.answers.answer_table import Answer, Answers
 from kgreckon.answers.answerer import COVERAGE, Answerer
@@ -14,7 +14,7 @@ from kgreckon.answers.selecting import Only, Ranking
 from kgreckon.answers.sparql_answers import SparqlAnswers
 from kgreckon.answers.sparql_updates import change_of_update
 from kgreckon.engine.oxigraph import QueryLimits, TripleStore
-from kgreckon.graph import open_graph
+from kgreckon.graph import KnowledgeGraph, open_graph
 from kgreckon.graph.changes.change import Change
 from kgreckon.graph.changes.drafting import Draft, Wish
 from kgreckon.graph.changes.live_graph import LiveGraph, Moment
@@ -25,6 +25,9 @@ from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import Model, Prediction
 from kgreckon.models.run_files import is_run_folder
 from kgreckon.query import Pause, Query
+
+if TYPE_CHECKING:
+    from kgreckon.runs import Run
 
 
 class LiveAnswerer(Answerer):
@@ -120,6 +123,10 @@ class LiveAnswerer(Answerer):
         """The best of all candidates, which must have been ranked at the same moment: ask `now()` for both."""
         return self.now().best(ranking, *arguments, **named)
 
+    def in_words(self, *arguments: Any) -> str:
+        """What a question means, in words."""
+        return self.now().in_words(*arguments)
+
     def explain(self, query: Query | str, answer: Answer | str | float, unit: str | None = None) -> Reason:
         """Why something is an answer."""
         return self.now().explain(query, answer, unit)
@@ -129,9 +136,13 @@ class LiveAnswerer(Answerer):
         return self.now().predict(entity, attribute, coverage)
 
 
-def open_answerer(place: str | Path, benchmark: Path | None, device: str, known: str) -> Answerer:
-    """The answerer of a run folder, or of a graph, which has exact answers only."""
-    if not is_run_folder(place):
+def open_answerer(
+    place: str | Path | KnowledgeGraph | Run, benchmark: Path | None, device: str, known: str
+) -> Answerer:
+    """The answerer of a run, or of a graph, which has exact answers only; each opened, or where it is kept."""
+    if isinstance(place, KnowledgeGraph):
+        return Answerer(ExactModel(place))
+    if isinstance(place, str | Path) and not is_run_folder(place):
         if is_graph_folder(Path(place)):
             return LiveAnswerer(LiveGraph(Path(place)), lambda moment: ExactModel(moment.graph))
         return Answerer(ExactModel(open_graph(place)))
@@ -139,7 +150,7 @@ def open_answerer(place: str | Path, benchmark: Path | None, device: str, known:
     from kgreckon.exact import ComparisonMode
     from kgreckon.runs import Run
 
-    run = Run.open(place)
+    run = Run.open(place) if isinstance(place, str | Path) else place
     if run.is_learned and benchmark is None:
-        return LiveAnswerer(run.live_graph(), lambda moment: Run.open(place).model_over(moment, device))
+        return LiveAnswerer(run.live_graph(), lambda moment: Run.open(run.folder).model_over(moment, device))
     return Answerer(run.load(benchmark, device, Split.of(known), ComparisonMode.COMPUTED))

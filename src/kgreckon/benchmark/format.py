@@ -159,6 +159,9 @@ class Benchmark:
     folder: Path
     header: dict[str, Any]
 
+    def __repr__(self) -> str:
+        return f"Benchmark {self.folder}: queries of types {', '.join(self.types)}; {self.mode.value} comparisons"
+
     @staticmethod
     def open(folder: str | Path) -> Benchmark:
         """The benchmark in `folder`; its files are read when they are asked for."""

@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from kgreckon.answers import Answer, Answers, Estimate
+from kgreckon.answers import Answers, Estimate
 from kgreckon.answers.estimates import interval_texts
 from kgreckon.cli.console import print_table
 from kgreckon.graph.literals import exactly
@@ -46,40 +46,24 @@ def _print_proved(answers: Answers, out: Console) -> None:
         title += f", the first {len(answers)}"
     further = [column.header for column in answers.columns]
     if any(answer.value is not None for answer in answers):
-        rows = [(*_cells(answers, a), exactly(a.value, a.unit or ""), a.unit) for a in answers if a.value is not None]
+        rows = [(*answers.texts(a), exactly(a.value, a.unit or ""), a.unit) for a in answers if a.value is not None]
         print_table(out, title, (*further, "value", "unit"), rows, further[:1])
     elif all(answer.label == answer.name for answer in answers):
-        print_table(out, title, ("answer", *further), [(answer.label, *_cells(answers, answer)) for answer in answers])
+        print_table(out, title, ("answer", *further), [(answer.label, *answers.texts(answer)) for answer in answers])
     else:
-        rows = [(answer.label, answer.name, *_cells(answers, answer)) for answer in answers]
+        rows = [(answer.label, answer.name, *answers.texts(answer)) for answer in answers]
         print_table(out, title, ("answer", "name", *further), rows)
 
 
 def _print_ranked(answers: Answers, out: Console) -> None:
     further = [column.header for column in answers.columns]
-    rows = [(a.label, *_cells(answers, a), f"{a.score:.4f}", "observed" if a.observed else "inferred") for a in answers]
+    rows = [(a.label, *answers.texts(a), f"{a.score:.4f}", "observed" if a.observed else "inferred") for a in answers]
     if rows:
         title = f"{answers.observed:,} observed; the {len(rows)} best"
         print_table(out, title, ("answer", *further, "score", "known"), rows)
     else:
         nothing = "nothing is observed, and no answer is likely"
         out.print(f"{answers.observed:,} observed, none shown" if answers.observed else nothing)
-
-
-def _cells(answers: Answers, answer: Answer) -> list[str | None]:
-    """The values beside an answer, for people: what is inferred with its interval."""
-    texts: list[str | None] = []
-    for column, cell in zip(answers.columns, answer.values, strict=True):
-        unit = column.unit or ""
-        if cell is None or cell.value is None:
-            texts.append(None if cell is None else cell.text)
-        elif cell.observed:
-            texts.append(exactly(cell.value, unit) if ", " not in cell.text else cell.text)
-        else:
-            assert cell.low is not None and cell.high is not None  # an inferred value has an interval
-            middle, low, high = interval_texts(cell.value, cell.low, cell.high, unit)
-            texts.append(f"about {middle} ({low} to {high})")
-    return texts
 
 
 def _print_estimate(estimate: Estimate, out: Console) -> None:

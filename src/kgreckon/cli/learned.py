@@ -112,9 +112,8 @@ def info(
         told = {"folder": str(run), "model": opened.settings.title, "settings": settings, "quality": report}
         print_json(told | {"changes_in_the_log": changes})
         return
-    source = "all facts of its graph" if opened.is_learned else f"the benchmark {opened.benchmark_place}"
     out = console()
-    out.print(f"{run}: {opened.settings.title}, learned from {source}", soft_wrap=True)
+    out.print(repr(opened), soft_wrap=True)
     if changes:
         noun = "change stands" if changes == 1 else "changes stand"
         out.print(f"{changes:,} {noun} in its log; learn them in with: kgreckon learn --update {run}", soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kgreckon.errors import UserError
@@ -166,6 +167,20 @@ class EvaluationResult:
         import pandas
 
         return pandas.DataFrame(self.records())
+
+    def _repr_html_(self) -> str:
+        names = ("queries", "MRR", "H@1", "H@3", "H@10")
+        head = "".join(f"<th>{name}</th>" for name in ("", *names))
+        body = ""
+        for title, table in (("entities", self.entity_targets), ("numbers", self.number_targets)):
+            shown = {} if table.all is None else {f"queries for {title}": table.all, **table.by_type}
+            for name, row in shown.items():
+                if row is not None:
+                    shares = (row.mrr, row.hits_at_1, row.hits_at_3, row.hits_at_10)
+                    cells = (f"{row.queries:,}", *(f"{share:.2f}" for share in shares))
+                    body += f"<tr><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+        caption = f"{self.split} split, {self.queries:,} queries, percent"
+        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def __repr__(self) -> str:
         lines = [f"{self.split} split, {self.queries:,} queries, percent"]

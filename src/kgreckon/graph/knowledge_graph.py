@@ -38,6 +38,12 @@ class KnowledgeGraph:
     attribute_facts: Triples  # entity, attribute, value row
     comparisons: Triples | None = None  # value row y, comparison, value row x
 
+    def __repr__(self) -> str:
+        return (
+            f"KnowledgeGraph: {len(self.entities):,} entities, {len(self.facts):,} facts of {len(self.relations):,} "
+            f"relations, {len(self.attribute_facts):,} values of {len(self.attributes):,} attributes"
+        )
+
     @cached_property
     def follows(self) -> Adjacency:
         """From an entity, by a relation or its inverse, to entities."""

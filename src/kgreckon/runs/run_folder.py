@@ -51,6 +51,10 @@ class Run:
     header: dict[str, Any]
     settings: Settings
 
+    def __repr__(self) -> str:
+        source = "all facts of its graph" if self.is_learned else f"the benchmark {self.benchmark_place}"
+        return f"Run {self.folder}: {self.settings.title}, learned from {source}"
+
     @staticmethod
     def begin(folder: Path, benchmark: Benchmark, settings: Settings) -> Run:
         """A new run folder, or one that was begun with the same benchmark and settings; others are left alone."""

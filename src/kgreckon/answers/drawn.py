@@ -9,7 +9,7 @@ import numpy as np
 
 from kgreckon.answers.calculated import draws_of
 from kgreckon.answers.ordering import Scored, in_order
-from kgreckon.answers.totals import Expected, Total, stated_total, total_of
+from kgreckon.answers.totals import ExpectedTotal, Total, stated_total, total_of
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.interface import Candidates, Draws, Model
 from kgreckon.query import Pause
@@ -51,7 +51,7 @@ def likeliest_top(
     return [*ordered, *without]
 
 
-def expected_total(draws: Draws, kind: Aggregate, coverage: float) -> Expected | None:
+def expected_total(draws: Draws, kind: Aggregate, coverage: float) -> ExpectedTotal | None:
     """The number about the answers in each drawn graph, its mean and the interval between its quantiles."""
     if kind is Aggregate.COUNT:
         totals = draws.members.sum(axis=1).astype(np.float64)
@@ -65,7 +65,7 @@ def expected_total(draws: Draws, kind: Aggregate, coverage: float) -> Expected |
         "inverted_cdf" if kind is Aggregate.COUNT else "linear"
     )  # a count is a whole number
     low, high = (float(np.quantile(known, share, method=method)) for share in (tail, 1 - tail))
-    return Expected(float(known.mean()), low, high, coverage, len(known) / len(totals))
+    return ExpectedTotal(float(known.mean()), low, high, coverage, len(known) / len(totals))
 
 
 def chances_of_top(draws: Draws, limit: int, descending: bool) -> dict[int, float]:

@@ -16,7 +16,7 @@ from kgreckon.query.terms import Own, unit_of
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedTotal:
     """A number about an inferred set: its expectation, and where it lies with a probability."""
 
     value: float
@@ -38,7 +38,7 @@ class Total:
     without: int  # the proved answers without a stated value
 
     rests_on_absence: bool = False  # whether what is not stated counts as false in the question
-    expected: Expected | None = None  # with all that is inferred, where a model has probabilities
+    expected: ExpectedTotal | None = None  # with all that is inferred, where a model has probabilities
 
     def __str__(self) -> str:
         said = self._stated()
@@ -55,7 +55,7 @@ class Total:
         unit = "" if unit in ("number", "") else f" {unit}"
         return f"{number}{unit}, of {self.counted:,} stated value{'s' * (self.counted != 1)}{left_out}"
 
-    def _expected(self, expected: Expected) -> str:
+    def _expected(self, expected: ExpectedTotal) -> str:
         """`about 11, between 9 and 14`."""
         unit = self.unit or ""
         if expected.low == expected.high == self.value:

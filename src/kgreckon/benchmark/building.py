@@ -26,7 +26,7 @@ from kgreckon.benchmark.datasets import Counts, paper_dataset, scaled_counts
 from kgreckon.benchmark.format import Benchmark
 from kgreckon.benchmark.hardness import ProofSearch
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
-from kgreckon.benchmark.sampling import Draws, Seen, Walker, all_one_hop_queries
+from kgreckon.benchmark.sampling import DrawnQueries, Seen, Walker, all_one_hop_queries
 from kgreckon.benchmark.splits import Split, SplitGraph, entities_in, random_split, values_in
 from kgreckon.benchmark.walking import Program
 from kgreckon.errors import UserError
@@ -225,7 +225,7 @@ class _Found:
 
 
 class TypeBuilder:
-    """Draws and answers the queries of one split and general type."""
+    """DrawnQueries and answers the queries of one split and general type."""
 
     def __init__(
         self,
@@ -313,13 +313,13 @@ class TypeBuilder:
             for job in running:
                 job.cancel()
 
-    def _blocks(self, program: Program) -> Generator[Draws, None, None]:
+    def _blocks(self, program: Program) -> Generator[DrawnQueries, None, None]:
         """Blocks of queries that were not drawn before and whose anchors may stand in a query."""
         text = f"{self.seed}/{self.split.label}/{program.shape.text}"
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
         seen = Seen(program.width)
         attempt = 0
-        walks: deque[Future[Draws]] = deque()
+        walks: deque[Future[DrawnQueries]] = deque()
         try:
             while True:
                 while len(walks) <= self.workers:
@@ -332,7 +332,7 @@ class TypeBuilder:
             for walk in walks:
                 walk.cancel()
 
-    def _anchors_known(self, program: Program, drawn: Draws) -> np.ndarray:
+    def _anchors_known(self, program: Program, drawn: DrawnQueries) -> np.ndarray:
         known = np.ones(len(drawn), dtype=bool)
         if self.split is Split.TRAIN or not self.known_anchors:
             return known
@@ -346,7 +346,7 @@ class TypeBuilder:
                 )
         return known
 
-    def _answer_block(self, program: Program, drawn: Draws) -> list[_Found]:
+    def _answer_block(self, program: Program, drawn: DrawnQueries) -> list[_Found]:
         """The queries of a block that have the answers that the split asks for, by shape."""
         answered = []
         for code in np.unique(drawn.codes):

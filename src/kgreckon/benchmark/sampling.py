@@ -17,7 +17,7 @@ CompressedRows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Draws:
+class DrawnQueries:
     """Queries of one general type: their ids, and what each of their columns is."""
 
     ids: np.ndarray  # (queries, width) int32
@@ -26,8 +26,8 @@ class Draws:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, queries: np.ndarray | slice) -> Draws:
-        return Draws(self.ids[queries], self.kinds[queries])
+    def __getitem__(self, queries: np.ndarray | slice) -> DrawnQueries:
+        return DrawnQueries(self.ids[queries], self.kinds[queries])
 
     @cached_property
     def codes(self) -> np.ndarray:  # (queries,) int64
@@ -58,11 +58,11 @@ class Walker:
             edges = Triples.from_arrays(*(np.zeros(0, dtype=np.int32) for _ in range(3)))
         self.np = _rows(edges.targets, edges.sources, edges.labels, num_values)
 
-    def draw(self, program: Program, seed: int, first: int, count: int) -> Draws:
+    def draw(self, program: Program, seed: int, first: int, count: int) -> DrawnQueries:
         """The queries that some numbered attempts reach; the same attempt always reaches the same query."""
         if not len(self.entities) + len(self.values):
-            return Draws(np.zeros((0, program.width), dtype=np.int32), np.zeros((0, program.width), dtype=np.int8))
-        return Draws(
+            return DrawnQueries(np.zeros((0, program.width), dtype=np.int32), np.zeros((0, program.width), dtype=np.int8))
+        return DrawnQueries(
             *walk(
                 np.uint64(seed),
                 first,
@@ -104,7 +104,7 @@ class Seen:
         self._table = np.full(4096, -1, dtype=np.int64)
         self._count = 0
 
-    def new(self, draws: Draws) -> Draws:
+    def new(self, draws: DrawnQueries) -> DrawnQueries:
         """Those of some queries that were not met before, each once; from now on they were."""
         self._make_room(self._count + len(draws))
         new = add_new_rows(self._table, self._rows, self._count, draws.ids, draws.kinds)

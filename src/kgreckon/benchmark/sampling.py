@@ -61,7 +61,9 @@ class Walker:
     def draw(self, program: Program, seed: int, first: int, count: int) -> DrawnQueries:
         """The queries that some numbered attempts reach; the same attempt always reaches the same query."""
         if not len(self.entities) + len(self.values):
-            return DrawnQueries(np.zeros((0, program.width), dtype=np.int32), np.zeros((0, program.width), dtype=np.int8))
+            return DrawnQueries(
+                np.zeros((0, program.width), dtype=np.int32), np.zeros((0, program.width), dtype=np.int8)
+            )
         return DrawnQueries(
             *walk(
                 np.uint64(seed),

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from kgreckon.answers.drawn import chances_of_top, expected_total
-from kgreckon.answers.totals import Expected, Total
+from kgreckon.answers.totals import ExpectedTotal, Total
 from kgreckon.exact import ask
 from kgreckon.graph import KnowledgeGraph, Triples
 from kgreckon.models.reckoner.drawing import GRAPHS, draw
@@ -138,14 +138,17 @@ def test_the_same_graphs_are_drawn_each_time_and_certain_facts_leave_nothing_to_
     ("total", "text"),
     [
         (
-            Total("count", None, 8.0, None, 8, 0, False, Expected(11.2, 9, 14, 0.9)),
+            Total("count", None, 8.0, None, 8, 0, False, ExpectedTotal(11.2, 9, 14, 0.9)),
             "8 proved; about 11, between 9 and 14",
         ),
-        (Total("count", None, 8.0, None, 8, 0, True, Expected(6.9, 6, 8, 0.9)), "8 found; about 7, between 6 and 8"),
-        (Total("count", None, 8.0, None, 8, 0, False, Expected(8, 8, 8, 0.9)), "8 proved; the same"),
+        (
+            Total("count", None, 8.0, None, 8, 0, True, ExpectedTotal(6.9, 6, 8, 0.9)),
+            "8 found; about 7, between 6 and 8",
+        ),
+        (Total("count", None, 8.0, None, 8, 0, False, ExpectedTotal(8, 8, 8, 0.9)), "8 proved; the same"),
         (Total("count", None, 8.0, None, 8, 0), "8"),
         (
-            Total("mean", "area", 14_017_514.7, "metres", 53, 2, False, Expected(14.2e6, 14.0e6, 14.6e6, 0.9)),
+            Total("mean", "area", 14_017_514.7, "metres", 53, 2, False, ExpectedTotal(14.2e6, 14.0e6, 14.6e6, 0.9)),
             "14,017,514.7 metres, of 53 stated values, without 2 that have no stated area; "
             "about 14.2 million metres, between 14 million and 14.6 million",
         ),

@@ -179,6 +179,27 @@ def test_mistakes(earth, text, message):
         earth.ask(text)
 
 
+def test_distances_in_sparql(earth):
+    names, places = earth.graph.vocabulary, earth.places
+    rome = places.of(names.entity_id("Rome"))
+    text = "SELECT ?c (geof:distance(?c, :Rome, uom:kilometre) AS ?km) { ?c :is_a :City FILTER(geof:{}) } ORDER BY ?km"
+    rows = list(earth.sparql(text.replace("{}", "metricDistance(?c, :Rome) <= 300000")))
+    words = earth.ask("cities within 300 km of Rome", limit=100)
+    assert [row[0].text.rpartition(":")[2] for row in rows][:3] == [answer.name for answer in words][:3]
+    assert len(rows) == len(words)
+    for row, answer in zip(rows, words, strict=True):
+        assert float(row[1].text) * 1000 == pytest.approx(haversine(rome, places.of(names.entity_id(answer.name))))
+    point = f'"POINT({rome[1]} {rome[0]})"^^geo:wktLiteral'
+    for asked in (
+        f"geof:distance({point}, :Rome) < 1",
+        f"geof:distance({point}, {point}, uom:degree) = 0",
+        'ABS(geof:distance("POINT(0 0)"^^geo:wktLiteral, "POINT(0 1)"^^geo:wktLiteral, uom:degree) - 1) < 1e-9',
+    ):
+        assert earth.sparql(f"ASK {{ FILTER({asked}) }}").truth
+    for nowhere in ("geof:distance(:Japan, :Rome)", "geof:distance(:Oslo, :Rome, uom:parsec)", 'geof:distance("x", 3)'):
+        assert list(earth.sparql(f"SELECT ?d {{ BIND({nowhere} AS ?d) }}")) == [(None,)]
+
+
 def test_a_graph_without_coordinates_says_so():
     builder = GraphBuilder()
     builder.add_fact("Rome", "is_a", "City")

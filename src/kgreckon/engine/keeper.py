@@ -13,13 +13,16 @@ is lines of JSON back. Only the standard library and pyoxigraph are imported, so
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import resource
 import select
 import signal
 import socket
 import sys
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any, cast
 
@@ -27,6 +30,8 @@ import pyoxigraph as ox
 
 _BATCH = 100  # rows in one line, at most
 _BATCH_BYTES = 1 << 16
+_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+_POINT = re.compile(rf"\s*(?:<[^>]*>\s*)?POINT\s*\(\s*{_NUMBER}\s+{_NUMBER}\s*\)\s*", re.IGNORECASE)
 
 
 def main() -> None:
@@ -158,7 +163,8 @@ def _answer(store: ox.Store, connection: socket.socket) -> None:
         asked = json.loads(lines.readline())
     _confine(connection, asked["bytes"])
     try:
-        found: Any = store.query(asked["query"], prefixes=asked["prefixes"])
+        functions = _Distances(store, asked["places"]).functions()
+        found: Any = store.query(asked["query"], prefixes=asked["prefixes"], custom_functions=functions)
         _write(found, connection, asked["rows"], asked["characters"])
     except SyntaxError as error:
         _send(connection, {"syntax": str(error)})
@@ -166,6 +172,66 @@ def _answer(store: ox.Store, connection: socket.socket) -> None:
         _send(connection, {"error": str(error)})
     except BaseException as error:  # a panic of Oxigraph is none of Exception
         _send(connection, {"error": f"Oxigraph failed: {error}"})
+
+
+class _Distances:
+    """GeoSPARQL's distance between two things with a latitude and a longitude, or two points (graph/places.py)."""
+
+    def __init__(self, store: ox.Store, places: dict[str, Any]) -> None:
+        self.store, self.places = store, places
+        self.known: dict[Any, tuple[float, float] | None] = {}
+
+    def functions(self) -> dict[ox.NamedNode, Callable[..., Any]]:
+        """The functions by name: in the unit that is asked for, and in metres."""
+        named = (("distance", self.distance), ("metricDistance", self.metres))
+        return {ox.NamedNode(self.places["functions"] + name): function for name, function in named}
+
+    def distance(self, one: Any, other: Any, unit: Any = None) -> Any:
+        """The distance in metres, or in another unit."""
+        size = 1.0 if unit is None else self.places["units"].get(getattr(unit, "value", ""))
+        metres = self._metres(one, other)
+        return None if size is None or metres is None else ox.Literal(metres / size)
+
+    def metres(self, one: Any, other: Any) -> Any:
+        """The distance in metres."""
+        return self.distance(one, other)
+
+    def _metres(self, one: Any, other: Any) -> float | None:
+        start, end = self._place(one), self._place(other)
+        if start is None or end is None:
+            return None
+        (a, b), (c, d) = start, end
+        share = math.sin((c - a) / 2) ** 2 + math.cos(a) * math.cos(c) * math.sin((d - b) / 2) ** 2
+        return 2 * float(self.places["radius"]) * math.asin(math.sqrt(min(1.0, share)))
+
+    def _place(self, term: Any) -> tuple[float, float] | None:
+        """Latitude and longitude in radians."""
+        if term not in self.known:
+            self.known[term] = self._find(term)
+        return self.known[term]
+
+    def _find(self, term: Any) -> tuple[float, float] | None:
+        if isinstance(term, ox.Literal):
+            written = _POINT.fullmatch(term.value)
+            if written is None:
+                return None
+            longitude, latitude, size = float(written[1]), float(written[2]), math.pi / 180
+        elif self.places["attributes"] is None or not isinstance(term, ox.NamedNode):
+            return None
+        else:
+            ends = [self._number(term, attribute) for attribute in self.places["attributes"]]
+            if None in ends:
+                return None
+            (latitude, longitude), size = cast(list[float], ends), float(self.places["angle"])
+        latitude, longitude = latitude * size, longitude * size
+        limits = math.pi / 2 * (1 + 1e-12), math.pi * (1 + 1e-12)
+        return (latitude, longitude) if abs(latitude) <= limits[0] and abs(longitude) <= limits[1] else None
+
+    def _number(self, thing: Any, attribute: str) -> float | None:
+        """The smallest number that an attribute has."""
+        quads = self.store.quads_for_pattern(thing, ox.NamedNode(attribute), None)
+        numbers = [float(quad.object.value) for quad in quads if isinstance(quad.object, ox.Literal)]
+        return min(numbers, default=None)
 
 
 def _confine(connection: socket.socket, more_bytes: int) -> None:

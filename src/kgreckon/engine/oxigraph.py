@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,15 @@ from kgreckon.errors import UserError
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.changes.change import Change
 from kgreckon.graph.ntriples import changed_lines, n_triples
+from kgreckon.graph.places import EARTH_RADIUS, Places
 from kgreckon.query import Pause
-from kgreckon.query.sparql.names import PREFIXES
+from kgreckon.query.sparql.names import PREFIXES, iri
 
 _TRIPLE_BYTES = 450  # of memory, measured with Oxigraph 0.5 on graphs of a million facts
+# How many metres a unit of distance has; angles are those at the centre of the earth.
+_UNITS = {
+    "metre": 1.0, "kilometre": 1000.0, "mile": 1609.344, "degree": EARTH_RADIUS * math.pi / 180, "radian": EARTH_RADIUS,
+}  # fmt: skip
 _PATIENCE = 0.05  # seconds between two looks at whether to go on
 _GONE = "the process that answers SPARQL has ended: ask again"
 # What Oxigraph tells among what could stand at the place of an error, in plain words.
@@ -60,8 +67,10 @@ class TripleStore:
     query. It ends with this object.
     """
 
-    def __init__(self, triples: Callable[[], Iterable[bytes]], count: int) -> None:
-        self.triples, self.count = triples, count
+    def __init__(
+        self, triples: Callable[[], Iterable[bytes]], count: int, places: dict[str, Any] | None = None
+    ) -> None:
+        self.triples, self.count, self.places = triples, count, places or _geometry()
         self._lock = threading.Lock()
         self._process: _Process | None = None
 
@@ -70,7 +79,8 @@ class TripleStore:
         """The facts, values and labels of a graph."""
         labels = len(graph.entities) + len(graph.relations) + len(graph.attributes)
         count = len(graph.facts) + len(graph.attribute_facts) + labels
-        return TripleStore(lambda: (block.encode() for block in n_triples(graph, dates=True, labels=True)), count)
+        blocks = partial(n_triples, graph, dates=True, labels=True)
+        return TripleStore(lambda: (block.encode() for block in blocks()), count, _geometry(graph))
 
     def changed(self, before: KnowledgeGraph, after: KnowledgeGraph, changes: Sequence[Change]) -> TripleStore:
         """The triples of a graph after some changes; a process that has loaded those before takes them over.
@@ -102,7 +112,7 @@ class TripleStore:
         LoadingError if the triples are not loaded by then; loading goes on.
         """
         pause = pause or _never
-        asked = {"query": text, "prefixes": PREFIXES} | vars(limits or QueryLimits())
+        asked = {"query": text, "prefixes": PREFIXES, "places": self.places} | vars(limits or QueryLimits())
         process = self._started()
         if not process.begun:
             process.ask(asked | {"rows": 0}, pause)  # a mistake is told before all is loaded
@@ -123,6 +133,19 @@ class TripleStore:
                 _check_memory(self.count)
                 self._process = _Process(self.count)
             return self._process
+
+
+def _geometry(graph: KnowledgeGraph | None = None) -> dict[str, Any]:
+    """What functions of distances need to know: the attributes of latitude and longitude, and the units."""
+    places = None if graph is None else Places(graph)
+    known = None if places is None or places.attributes is None else places.attributes
+    return {
+        "functions": PREFIXES["geof"],
+        "units": {PREFIXES["uom"] + name: size for name, size in _UNITS.items()},
+        "radius": EARTH_RADIUS,
+        "attributes": None if graph is None or known is None else [iri(graph.attributes.name(each)) for each in known],
+        "angle": 1.0 if places is not None and places.in_radians else math.pi / 180,
+    }
 
 
 class _Process:

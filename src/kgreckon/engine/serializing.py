@@ -9,6 +9,8 @@ import pyoxigraph as ox
 from kgreckon.engine.rdf_terms import SparqlResult, Term
 from kgreckon.query.sparql import PREFIXES
 
+_SHORT = ("", "rdf", "rdfs", "xsd")  # prefixes of what a graph holds
+
 
 def serialized(result: SparqlResult, media_type: str) -> str:
     """The triples of a CONSTRUCT or a DESCRIBE; plain text is N-Triples."""
@@ -20,7 +22,7 @@ def serialized(result: SparqlResult, media_type: str) -> str:
             assert subject is not None and predicate is not None and object_ is not None, "a triple has three terms"
             yield ox.Triple(_named(subject), ox.NamedNode(predicate.text), _term(object_))
 
-    prefixes = PREFIXES if syntax != ox.RdfFormat.N_TRIPLES else {}
+    prefixes = {name: PREFIXES[name] for name in _SHORT} if syntax != ox.RdfFormat.N_TRIPLES else {}
     written = ox.serialize(triples(), format=syntax, prefixes=prefixes)
     assert written is not None, "without an output the text comes back"
     return written.decode()

@@ -60,6 +60,14 @@ class Places:
         found = np.stack([self.latitudes[::step], self.longitudes[::step]], axis=1).round(4)
         return [(latitude, longitude) for latitude, longitude in found.tolist()]
 
+    @property
+    def in_radians(self) -> bool:
+        """Whether the numbers are radians."""
+        return self.attributes is not None and self._unit(self.attributes[0]) in _RADIANS
+
+    def _unit(self, attribute: int) -> str:
+        return self.graph.vocabulary.attribute_unit(attribute).casefold()
+
     # --------------------------------------------------------------------------------------------------- distances
 
     def from_nearest(self, of: np.ndarray, among: np.ndarray, within: float = np.inf) -> np.ndarray:  # (among,)
@@ -133,7 +141,7 @@ class Places:
         values_of = self.graph.values_of
         groups = np.flatnonzero(values_of.labels == attribute)
         numbers = self.graph.values.numbers[values_of.targets[values_of.starts[groups]]]
-        if self.graph.vocabulary.attribute_unit(attribute).casefold() in _RADIANS:
+        if self._unit(attribute) in _RADIANS:
             numbers = np.degrees(numbers)
         fits = np.abs(numbers) <= bound
         return np.searchsorted(values_of.offsets, groups[fits], side="right") - 1, numbers[fits]

@@ -12,6 +12,9 @@ PREFIXES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "geo": "http://www.opengis.net/ont/geosparql#",
+    "geof": "http://www.opengis.net/def/function/geosparql/",
+    "uom": "http://www.opengis.net/def/uom/OGC/1.0/",
 }
 LABEL = f"{PREFIXES['rdfs']}label"  # what leads to the readable name of anything
 

@@ -391,7 +391,7 @@ class TestReading:
             ("SELECT ?x { ?x :latitude ?v FILTER REGEX(?v, 'a') }", "REGEX is not supported"),
             ("SELECT ?x { ?x :latitude ?v FILTER(CEIL(?v) > 3) }", "CEIL is not supported"),
             ("SELECT ?x { ?x :latitude ?v FILTER(:f(?v) > 3) }", "a function call is not supported"),
-            ("SELECT ?x { ?x :latitude ?v FILTER(?v * ?v > 3) }", "one variable, to the first power"),
+            ("SELECT ?x { ?x :latitude ?v FILTER(?v * ?v > 3) }", "a variable to the first power"),
             ("SELECT ?x { ?x :latitude ?v FILTER(?v > ?v + 1) }", r"\?v is compared with itself"),
             ("SELECT ?x { ?x :latitude ?v FILTER(1 > 2) }", "without a variable"),
             ("SELECT ?x { ?x :latitude ?v FILTER(?v > 1 / 0) }", "divides by 0"),

@@ -316,6 +316,23 @@ class Answerer:
         nothing = not results.rows and not results.truth
         return SparqlAnswers(text, results, self.graph, unknown_names(text, self.graph) if nothing else ())
 
+    def solutions(
+        self,
+        text: str,
+        limit: int | None = None,
+        floor: float = 0.1,
+        pause: Pause | None = None,
+        stated: Callable[[str, int | None], SparqlAnswers] | None = None,
+    ) -> SparqlAnswers:
+        """The rows of a SELECT of several variables, or with an order: stated, and those that the model infers.
+
+        Its pattern must be a tree (docs/sparql.md), else a BeyondAlgebraError is raised. Inferred rows with a
+        probability below the `floor` are left out. `stated` answers instead of `sparql` from what is stated.
+        """
+        from kgreckon.answers.solutions import solutions  # which asks an answerer
+
+        return solutions(self, text, limit, floor, pause, stated)
+
     # ------------------------------------------------------------------------------------------------------ reasons
 
     def explain(self, query: Query | str, answer: Answer | str | float, unit: str | None = None) -> Reason:

@@ -115,6 +115,10 @@ class LiveAnswerer(Answerer):
         """What the graph states, as `Answerer.sparql` gives it."""
         return self.now().sparql(*arguments, **named)
 
+    def solutions(self, *arguments: Any, **named: Any) -> SparqlAnswers:
+        """Rows that are stated and inferred, as `Answerer.solutions` gives them."""
+        return self.now().solutions(*arguments, **named)
+
     def rank(self, query: Query, pause: Pause | None = None, only: Only | None = None) -> Ranking:
         """The candidates for a query."""
         return self.now().rank(query, pause, only)

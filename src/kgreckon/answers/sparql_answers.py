@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +22,24 @@ _LARGE = 1e15  # beyond it not every digit of a float is one
 _UNKNOWN = 3  # names that are told to be none
 
 
+@dataclass(frozen=True)
+class Known:
+    """How a row is known: its probability, which is 1 where it is stated."""
+
+    score: float
+    observed: bool
+
+
 @dataclass(frozen=True, repr=False)
 class SparqlAnswers:
-    """The result of a SPARQL query on what a graph states."""
+    """The result of a SPARQL query on what a graph states, or with what is inferred."""
 
     query: str
     result: SparqlResult
     graph: KnowledgeGraph
     unknown: tuple[str, ...] = ()  # where there is no answer: what the query names and the graph has not, in words
+    inferred: bool = False  # whether a model may have added rows
+    known: tuple[Known, ...] = ()  # of each row, where some are inferred
 
     @property
     def truth(self) -> bool | None:
@@ -70,7 +80,9 @@ class SparqlAnswers:
 
     def as_json(self) -> dict[str, Any]:
         """The W3C's JSON of results, with `inferred` and `complete` beside it; triples as lists of terms."""
-        said: dict[str, Any] = {"query": self.query, "inferred": False, "complete": self.complete}
+        said: dict[str, Any] = {"query": self.query, "inferred": self.inferred, "complete": self.complete}
+        if self.known:
+            said["known"] = [asdict(each) for each in self.known]
         if self.unknown:
             said["unknown"] = list(self.unknown)
         if self.result.form == "truth":
@@ -101,10 +113,17 @@ class SparqlAnswers:
             return "true" if self.truth else "false"
         noun = "triple" if self.result.form == "triples" else "row"
         count = f"{len(self):,} {noun}{'s' * (len(self) != 1)}"
+        if self.inferred:
+            stated = sum(each.observed for each in self.known)
+            count += f", {stated:,} stated and {len(self) - stated:,} inferred"
         return count if self.complete else f"the first {count}"
 
+    @property
+    def _how(self) -> str:
+        return "with inference" if self.inferred else "stated, nothing is inferred"
+
     def __repr__(self) -> str:
-        lines = [f"{self.summary()}; stated, nothing is inferred", *self.unknown]
+        lines = [f"{self.summary()}; {self._how}", *self.unknown]
         if len(self):
             rows = [list(self.variables), *self.cells()]
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -115,7 +134,7 @@ class SparqlAnswers:
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self.variables)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.cells())
-        caption = escape("; ".join([self.summary(), "stated, nothing is inferred", *self.unknown]))
+        caption = escape("; ".join([self.summary(), self._how, *self.unknown]))
         return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -100,7 +101,7 @@ def ask(
             named = "--only inferred, --explain, --order, --columns and --comparisons"
             options = f"{named} need a query that can be answered with inference"
             raise UserError(f"{options}: {error}") from None
-        _ask_sparql(answerer, query, limit, as_json)
+        _ask_sparql(answerer, query, limit, above, as_json)
         return
     if as_json:
         print_json(found.as_json())
@@ -110,8 +111,8 @@ def ask(
         print_found(found, console(), notation=is_paper(query))
 
 
-def _ask_sparql(answerer: Answerer, query: str, limit: int | None, as_json: bool) -> None:
-    """Answer any SPARQL query from what the graph states: as many rows as it says itself, 20, or all triples."""
+def _ask_sparql(answerer: Answerer, query: str, limit: int | None, above: float, as_json: bool) -> None:
+    """Answer any SPARQL query, with inference if it can be: as many rows as it says itself, 20, or all triples."""
     from kgreckon.cli.console import console
     from kgreckon.cli.sparql_tables import LoadingBar, print_sparql
     from kgreckon.query.notations import answers_wanted
@@ -119,7 +120,11 @@ def _ask_sparql(answerer: Answerer, query: str, limit: int | None, as_json: bool
 
     most = limit if gives_triples(query) else answers_wanted(limit, own_limit(query))
     with LoadingBar() as bar:
-        found = answerer.sparql(query, most, progress=bar)
+        stated = partial(answerer.sparql, progress=bar)
+        try:
+            found = answerer.solutions(query, most, above, stated=stated)
+        except BeyondAlgebraError:
+            found = stated(query, most)
     if as_json:
         print_json(found.as_json())
     else:

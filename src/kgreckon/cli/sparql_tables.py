@@ -35,7 +35,8 @@ def print_sparql(found: SparqlAnswers, out: Console) -> None:
 
 def _print_notes(found: SparqlAnswers, out: Console) -> None:
     summary = "as stated" if found.truth is not None else f"{found.summary()} of what is stated"
-    out.print(Text(f"{summary}; nothing is inferred"), style="dim", soft_wrap=True)
+    said = found.summary() if found.inferred else f"{summary}; nothing is inferred"
+    out.print(Text(said), style="dim", soft_wrap=True)
     if not found.complete:
         out.print(Text("there are more: --limit shows them"), style="dim", soft_wrap=True)
     for line in found.unknown:
@@ -47,8 +48,14 @@ def _table(found: SparqlAnswers) -> Table:
     for place, name in enumerate(found.variables):
         numbers = any(_is_number(row[place]) for row in found)
         table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
-    for row in found.cells():
-        table.add_row(*map(Text, row))
+    if not found.known or {"score", "observed"} & set(found.variables):
+        for row in found.cells():
+            table.add_row(*map(Text, row))
+        return table
+    table.add_column("score", justify="right")
+    table.add_column("known")
+    for row, known in zip(found.cells(), found.known, strict=True):
+        table.add_row(*map(Text, row), f"{known.score:.4f}", "observed" if known.observed else "inferred")
     return table
 
 

@@ -64,6 +64,10 @@ class GraphVocabulary:
         """Whether an attribute of an entity is stated."""
         return len(self.graph.values_of.row(entity, attribute)) > 0
 
+    def count_values(self, attribute: int, entity: int) -> int:
+        """How many values of an attribute are stated of an entity."""
+        return len(self.graph.values_of.row(entity, attribute))
+
     def entity_name(self, entity: int) -> str:
         """The unique name of an entity."""
         return self.graph.entities.name(entity)

@@ -7,7 +7,7 @@ import re
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import Query
 from kgreckon.query.paper import parse as parse_paper
-from kgreckon.query.question import Question
+from kgreckon.query.question import Aggregate, Question
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words import read_question as read_words
 
@@ -36,7 +36,11 @@ def read_question(text: str, vocabulary: Vocabulary) -> Question:
     """The question that a text asks."""
     if is_sparql(text):
         from kgreckon.query.sparql import parse as parse_sparql
+        from kgreckon.query.sparql import parse_count
 
+        counted = parse_count(text, vocabulary)
+        if counted is not None:
+            return Question(counted, aggregate=Aggregate.COUNT)
         select = parse_sparql(text, vocabulary)
         return Question(select.query, limit=select.limit)
     if is_paper(text):

@@ -53,6 +53,10 @@ class Vocabulary(Units, Protocol):
         """Whether an attribute of an entity is stated."""
         ...
 
+    def count_values(self, attribute: int, entity: int) -> int:
+        """How many values of an attribute are stated of an entity."""
+        ...
+
     def entity_name(self, entity: int) -> str:
         """The unique name of an entity."""
         ...

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from kgreckon.answers import Only
+from kgreckon.answers import Only, SparqlAnswers
 from kgreckon.engine.rdf_terms import Row, SparqlResult, Term
 from kgreckon.errors import BeyondAlgebraError
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import Pause, Query
 from kgreckon.query.sparql import SparqlQuery, iri, is_ask
+from kgreckon.query.sparql.syntax import ABOUT_ANSWERS
 from kgreckon.server.limits import Limits
 from kgreckon.server.requests import HttpError, media_type, read_body, read_parameters, text_of
 from kgreckon.server.service import Service
@@ -115,10 +117,25 @@ def answer(service: Service, request: SparqlRequest, pause: Pause) -> SparqlRepl
         else:
             asked = service.read_sparql(text)
     except BeyondAlgebraError:
-        return SparqlReply(service.stated(text, pause).result, inferred=False)
+        return _beyond(service, request, pause)
     if is_ask(text):
         return SparqlReply(SparqlResult("truth", truth=_proves(service, proved, pause)), inferred=False)
     return _select(service, asked, request.floor, pause)
+
+
+def _beyond(service: Service, request: SparqlRequest, pause: Pause) -> SparqlReply:
+    """What a query of several variables is told: what is stated and, if it selects ?score or ?observed, inferred."""
+
+    def stated(text: str, rows: int | None) -> SparqlAnswers:
+        return service.stated(text, pause, rows)
+
+    if any(f"?{name}" in request.text or f"${name}" in request.text for name in ABOUT_ANSWERS):
+        with suppress(BeyondAlgebraError):
+            found = service.answerer.solutions(
+                request.text, service.limits.sparql_answers, request.floor, pause, stated
+            )
+            return SparqlReply(found.result, found.inferred)
+    return SparqlReply(stated(request.text, None).result, inferred=False)
 
 
 def _select(service: Service, asked: SparqlQuery, floor: float, pause: Pause) -> SparqlReply:

@@ -19,9 +19,9 @@ from kgreckon.graph.changes.drafting import Deed, Wish
 from kgreckon.query import SEVEN, NumberSort, Pause, Query, blocks, sentence, sort_of
 from kgreckon.query.notations import answers_wanted, is_sparql, read_question
 from kgreckon.query.paper import write as write_paper
-from kgreckon.query.question import Question
+from kgreckon.query.question import Aggregate, Question
 from kgreckon.query.shapes import check_size
-from kgreckon.query.sparql import SparqlQuery, parse_ask
+from kgreckon.query.sparql import SparqlQuery, parse_ask, parse_count
 from kgreckon.query.sparql import parse as parse_sparql
 from kgreckon.query.sparql import write as write_sparql
 from kgreckon.query.words.phrases import comparison_label
@@ -138,6 +138,10 @@ class Service:
         if not isinstance(query, str):
             return Question(blocks.read(query, self.names, self.limits.query_depth, self.limits.query_nodes))
         if is_sparql(query):
+            counted = parse_count(query, self.names, self.limits.sparql_tokens)
+            if counted is not None:
+                self._check_size(counted)
+                return Question(counted, aggregate=Aggregate.COUNT)
             select = self.read_sparql(query)
             return Question(select.query, limit=select.limit)
         self._check_text(query)

@@ -1,7 +1,7 @@
 """SPARQL: a documented subset of SPARQL 1.1 read into the algebra, and the algebra written as SPARQL 1.1."""
 
 from kgreckon.query.sparql.names import LABEL, NAMESPACE, PREFIXES, iri, name_of, term
-from kgreckon.query.sparql.reading import SparqlQuery, parse, parse_ask
+from kgreckon.query.sparql.reading import SparqlQuery, parse, parse_ask, parse_count
 from kgreckon.query.sparql.text import check_question, gives_triples, iris_in, is_ask, own_limit
 from kgreckon.query.sparql.writing import number_literal, write
 
@@ -20,6 +20,7 @@ __all__ = [
     "own_limit",
     "parse",
     "parse_ask",
+    "parse_count",
     "term",
     "write",
 ]

@@ -97,6 +97,16 @@ class NumberCondition:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A comparison of the distance between two expressions, `ABS(left - right)`, with a bound."""
+
+    order: Order
+    left: Linear
+    right: Linear
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
 class Same:
     """That a variable is, or is not, an entity."""
 
@@ -146,7 +156,7 @@ class Block:
     variables: frozenset[Variable]
 
 
-Element: TypeAlias = Triple | NumberCondition | Same | ValuesClause | Mark | Everything | Block
+Element: TypeAlias = Triple | NumberCondition | Span | Same | ValuesClause | Mark | Everything | Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +176,7 @@ def variables_of(element: Element) -> tuple[Variable, ...]:
     match element:
         case Triple(subject, path, end):
             terms: tuple[object, ...] = (subject, path, end)
-        case NumberCondition(_, left, right):
+        case NumberCondition(_, left, right) | Span(_, left, right):
             terms = (left.leaf, right.leaf)
         case Block(_, _, variables):
             return tuple(sorted(variables, key=lambda variable: variable.name))

@@ -7,7 +7,7 @@ from typing import Any
 
 from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.query.algebra import Comparison, Order
-from kgreckon.query.sparql.elements import Linear, Literal, NumberCondition, Variable
+from kgreckon.query.sparql.elements import Linear, Literal, NumberCondition, Span, Variable
 
 _TURNED = {
     Order.LESS: Order.GREATER,
@@ -44,9 +44,43 @@ class Expressions:
     def __init__(self, term: Any) -> None:
         self.term = term
 
-    def condition(self, node: Any) -> NumberCondition:
-        """The comparison that a relational expression states."""
-        return _checked(NumberCondition(Order(node.op), self.linear(node.expr), self.linear(node.other), 0.0))
+    def condition(self, node: Any) -> NumberCondition | Span:
+        """The comparison that a relational expression states: of two expressions, or of how far two are apart."""
+        one, other, order = unwrapped(node.expr), unwrapped(node.other), Order(node.op)
+        if named(other, "Builtin_ABS"):
+            one, other, order = other, one, _TURNED.get(order, order)
+        if named(one, "Builtin_ABS"):
+            return self._span(one.arg, other, order)
+        return _checked(self._compared(one, other, order))
+
+    def _compared(self, one: Any, other: Any, order: Order) -> NumberCondition:
+        """Two expressions as two sides with a variable each, moved where one side holds both."""
+        try:
+            return NumberCondition(order, self.linear(one), self.linear(other), 0.0)
+        except BeyondAlgebraError:
+            sides = _terms(self, one), _terms(self, other)
+        (left, plus), (right, more) = sides
+        factors = {leaf: left.get(leaf, 0.0) - right.get(leaf, 0.0) for leaf in (*left, *right)}
+        kept = [(leaf, factor) for leaf, factor in factors.items() if factor]
+        if len(kept) != 2:
+            names = ", ".join(str(leaf) for leaf in factors)
+            raise BeyondAlgebraError(f"a comparison of more or fewer than two variables ({names}) is not supported")
+        (x, a), (y, b) = kept
+        return NumberCondition(order, Linear(a, x, 0.0), Linear(-b, y, more - plus), 0.0)
+
+    def _span(self, inside: Any, other: Any, order: Order) -> Span:
+        """`ABS(?x - ?y) < 5`."""
+        bound = _constant(self.linear(other))
+        if order in (Order.EQUAL, Order.UNEQUAL) or not 0 <= bound < math.inf:
+            raise BeyondAlgebraError("ABS is supported in inequalities with a positive number")
+        factors, plus = _terms(self, inside)
+        kept = [(leaf, factor) for leaf, factor in factors.items() if factor]
+        match kept:
+            case [(x, a)]:
+                return Span(order, Linear(a, x, 0.0), Linear(1.0, Literal(repr(-plus), True), 0.0), bound)
+            case [(x, a), (y, b)]:
+                return Span(order, Linear(a, x, 0.0), Linear(-b, y, -plus), bound)
+        raise BeyondAlgebraError("ABS takes one variable or the difference of two")
 
     def within(self, node: Any) -> NumberCondition | None:
         """The equality within a share that `ABS(x - z) < t * ABS(x) && ABS(x - z) < t * ABS(z)` states, if it does."""
@@ -141,6 +175,40 @@ def _checked(condition: NumberCondition) -> NumberCondition:
     if not all(map(math.isfinite, numbers)) or not 0 <= condition.tolerance < math.inf:
         raise UserError("a comparison holds a number that is too large or not a number")
     return condition
+
+
+def _terms(expressions: Expressions, node: Any) -> tuple[dict[Variable, float], float]:
+    """An expression as a sum: what each variable is multiplied by, and the number beside them."""
+    node = unwrapped(node)
+    if named(node, "AdditiveExpression"):
+        factors, plus = _terms(expressions, node.expr)
+        for operator, part in zip(node.op, node.other, strict=True):
+            sign = -1.0 if operator == "-" else 1.0
+            others, more = _terms(expressions, part)
+            for leaf, factor in others.items():
+                factors[leaf] = factors.get(leaf, 0.0) + sign * factor
+            plus += sign * more
+        return factors, plus
+    if named(node, "MultiplicativeExpression"):
+        sides = [_terms(expressions, part) for part in (node.expr, *node.other)]
+        product, plus = sides[0]
+        for operator, (factors, number) in zip(node.op, sides[1:], strict=True):
+            if operator == "*" and not product:
+                product, plus, factors, number = factors, number, product, plus
+            if factors or (operator == "/" and number == 0):
+                raise BeyondAlgebraError(
+                    "an expression may hold a variable to the first power: no product of two, and no division by one"
+                )
+            times = number if operator == "*" else 1 / number
+            product, plus = {leaf: factor * times for leaf, factor in product.items()}, plus * times
+        return product, plus
+    if named(node, "UnaryMinus"):
+        factors, plus = _terms(expressions, node.expr)
+        return {leaf: -factor for leaf, factor in factors.items()}, -plus
+    linear = expressions.linear(node)
+    if isinstance(linear.leaf, Variable):
+        return {linear.leaf: linear.factor}, linear.offset
+    return {}, _constant(linear)
 
 
 def _constant(linear: Linear) -> float:

@@ -15,6 +15,7 @@ from kgreckon.query.algebra import (
     Follow,
     HavingValue,
     Not,
+    Number,
     Or,
     Order,
     Query,
@@ -36,6 +37,7 @@ from kgreckon.query.sparql.elements import (
     PathStep,
     Same,
     Sequence,
+    Span,
     Term,
     Triple,
     ValuesClause,
@@ -98,6 +100,15 @@ class Meaning:
         if isinstance(term, Iri):
             raise UserError(f"{name_of(term.text)!r} is a name where a number belongs")
         return Part(lambda unit: self.vocabulary.read_number(term.text, unit), stated=False)
+
+    def is_one_number(self, query: Query) -> bool:
+        """Whether a set of numbers holds one at most: a number, or what is stated once of an entity."""
+        match query:
+            case Number():
+                return True
+            case ValueOf(attribute, Entity(entity)):
+                return self.vocabulary.count_values(attribute, entity) <= 1
+        return False
 
     def predicate(self, iri: str, of_numbers: bool | None) -> tuple[int | None, int | None]:
         """The relation or the attribute of that name; where it names both, what stands at its end decides."""
@@ -261,7 +272,7 @@ def _sorts_of(element: Element) -> Iterator[tuple[Variable, bool]]:
         case Triple(subject, _, _):
             if isinstance(subject, Variable):
                 yield subject, False
-        case NumberCondition():
+        case NumberCondition() | Span():
             for variable in variables_of(element):
                 yield variable, True
         case Mark(variable, number):

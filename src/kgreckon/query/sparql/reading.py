@@ -7,7 +7,7 @@ comparison to the one it compares with, a block (a group, UNION, NOT EXISTS, MIN
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from kgreckon.errors import BeyondAlgebraError, UserError
@@ -22,12 +22,14 @@ from kgreckon.query.sparql.elements import (
     Everything,
     Group,
     Iri,
+    Linear,
     Literal,
     Mark,
     NumberCondition,
     Path,
     PathStep,
     Same,
+    Span,
     Term,
     Triple,
     ValuesClause,
@@ -36,7 +38,7 @@ from kgreckon.query.sparql.elements import (
 )
 from kgreckon.query.sparql.expressions import comparison_for
 from kgreckon.query.sparql.meaning import Meaning, Part, join
-from kgreckon.query.sparql.syntax import read, read_ask
+from kgreckon.query.sparql.syntax import read, read_ask, read_count
 from kgreckon.query.sparql.text import MAX_TOKENS
 from kgreckon.query.vocabulary import Vocabulary
 
@@ -63,10 +65,23 @@ def parse(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS) -> Sparql
         select = read(text, tokens)
         if select.variable not in select.group.variables:
             raise UserError(f"{select.variable} is selected but does not occur in the pattern")
-        query = _checked(Meaning(vocabulary, select.group), select.group, select.variable)
+        query = tree_from(Meaning(vocabulary, select.group), select.group, select.variable)
     except RecursionError:
         raise _too_deep() from None
     return SparqlQuery(query, select.variable.name, select.limit, select.columns)
+
+
+def parse_count(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS) -> Query | None:
+    """The set that a SELECT with nothing but the COUNT of a variable's different values counts; None of any other."""
+    try:
+        counted = read_count(text, tokens)
+        if counted is None:
+            return None
+        if counted.variable not in counted.group.variables:
+            raise UserError(f"{counted.variable} is counted but does not occur in the pattern")
+        return tree_from(Meaning(vocabulary, counted.group), counted.group, counted.variable)
+    except RecursionError:
+        raise _too_deep() from None
 
 
 def parse_ask(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS) -> tuple[Query, ...]:
@@ -74,12 +89,12 @@ def parse_ask(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS) -> tu
     try:
         pattern = Group(tuple(part for each in enumerate(read_ask(text, tokens).elements) for part in _opened(*each)))
         meaning = Meaning(vocabulary, pattern)
-        return tuple(_checked(meaning, group, _first_variable(group)) for group in _connected(pattern))
+        return tuple(tree_from(meaning, group, _first_variable(group)) for group in _connected(pattern))
     except RecursionError:
         raise _too_deep() from None
 
 
-def _checked(meaning: Meaning, group: Group, root: Variable) -> Query:
+def tree_from(meaning: Meaning, group: Group, root: Variable) -> Query:
     """What a pattern says of one of its variables, its size, sorts and units checked."""
     query = _Tree(meaning, group, root, 0).part(answers=True).build(None)
     check_size(query)
@@ -237,6 +252,8 @@ class _Tree:
         match element:
             case Triple():
                 return self.triple(element, place, variable)
+            case Span(order, left, right, bound):
+                return self.span(NumberCondition(order, left, right, 0.0), bound, place, variable)
             case NumberCondition():
                 comparison, leaf = comparison_for(element, variable)
                 if isinstance(leaf, Literal):
@@ -268,6 +285,33 @@ class _Tree:
                     return joined
                 return Part(lambda unit: Not(joined.build(joined.unit or unit)), joined.unit, size=1 + joined.size)
         assert_never(element)
+
+    def span(self, condition: NumberCondition, bound: float, place: int, variable: Variable) -> Part:
+        """That a variable is no further from another than a bound, or that it is."""
+        inside = condition.order in (Order.LESS, Order.AT_MOST)
+        low, high = (Order.GREATER, Order.LESS) if condition.order in (Order.LESS, Order.GREATER) else (
+            Order.AT_LEAST, Order.AT_MOST)  # fmt: skip
+        if not inside:
+            low, high = high, low
+        ends = [
+            comparison_for(replace(condition, order=order, right=_moved(condition.right, far)), variable)
+            for order, far in ((low, -bound), (high, bound))
+        ]
+        leaves = [leaf for _, leaf in ends]
+        if isinstance(leaves[0], Variable):
+            sides = [self.visit(leaves[0], place, True, False, False)] * 2
+        else:
+            sides = [self.meaning.number(leaf) for leaf in leaves if isinstance(leaf, Literal)]
+
+        def build(unit: str | None) -> Query:
+            others = [side.build(side.unit or unit) for side in sides]
+            if inside and not all(map(self.meaning.is_one_number, others)):
+                raise BeyondAlgebraError("ABS of a difference to several numbers is not supported: it takes one number")
+            parts = tuple(Compare(comparison, other) for (comparison, _), other in zip(ends, others, strict=True))
+            return And(parts) if inside else Or(parts)
+
+        of = sides[0]
+        return Part(build, of.unit, size=3 + 2 * of.size)
 
     def value(self, term: Term) -> Part:
         assert not isinstance(term, Variable), "the grammar puts no variable into VALUES"
@@ -302,6 +346,13 @@ class _Tree:
             return None
         unit = self.meaning.vocabulary.attribute_unit(first)
         return unit if attributes == self.meaning.attributes_in(unit) else None
+
+
+def _moved(linear: Linear, far: float) -> Linear:
+    """An expression plus a number; a literal is added to at once."""
+    if isinstance(linear.leaf, Literal):
+        return replace(linear, leaf=Literal(repr(float(linear.leaf.text) + far), True))
+    return replace(linear, offset=linear.offset + far)
 
 
 def _binds(element: Element) -> bool:

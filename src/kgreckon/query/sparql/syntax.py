@@ -48,6 +48,7 @@ _UNSUPPORTED = {
     "GraphGraphPattern": "GRAPH",
     "Bind": "BIND",
 }
+_COUNT = re.compile(r"\(\s*COUNT\b", re.IGNORECASE)  # what may be one, before it is parsed
 _CLAUSES = {
     "groupby": "GROUP BY",
     "having": "HAVING",
@@ -72,6 +73,48 @@ def read(text: str, tokens: int = MAX_TOKENS) -> Select:
     if not named(query, "SelectQuery"):
         raise BeyondAlgebraError(f"{query.name.removesuffix('Query').upper()} is not supported: write a SELECT")
     return reader.select(query)
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """A variable that solutions are sorted by."""
+
+    variable: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class TableSelect:
+    """A SELECT of several variables, or with an order."""
+
+    columns: tuple[str, ...]
+    keys: tuple[SortKey, ...]
+    group: Group
+    limit: int | None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A SELECT of how many different values a variable has."""
+
+    variable: Variable
+    group: Group
+
+
+def read_table(text: str, tokens: int = MAX_TOKENS) -> TableSelect:
+    """The SELECT of variables that `text` writes, with its order."""
+    reader, query = _query(text, tokens)
+    if not named(query, "SelectQuery"):
+        raise BeyondAlgebraError("this is not a SELECT")
+    return reader.table(query)
+
+
+def read_count(text: str, tokens: int = MAX_TOKENS) -> Counted | None:
+    """The one COUNT that a SELECT is, if it is one that the algebra can say; None of any other query."""
+    if _COUNT.search(text) is None:
+        return None
+    reader, query = _query(text, tokens)
+    return reader.counted(query) if named(query, "SelectQuery") else None
 
 
 def read_ask(text: str, tokens: int = MAX_TOKENS) -> Group:
@@ -148,27 +191,70 @@ class _Reader:
         return self.group(node.where)
 
     @staticmethod
-    def check_clauses(node: Any) -> None:
+    def check_clauses(node: Any, allowed: tuple[str, ...] = ()) -> None:
         """Refuse what a query may have beside its pattern."""
         for clause, name in _CLAUSES.items():
-            if getattr(node, clause):
+            if getattr(node, clause) and clause not in allowed:
                 raise BeyondAlgebraError(f"{name} is not supported")
 
     def select(self, node: Any) -> Select:
         self.check_clauses(node)
+        columns, group = self.columns(node), self.group(node.where)
+        return Select(self.asked(columns, group), group, self.limit(node), columns)
+
+    @staticmethod
+    def columns(node: Any) -> tuple[str, ...]:
+        """The variables that a SELECT names."""
         projection = node.projection
         if not projection or projection == "*":
             raise BeyondAlgebraError("SELECT * is not supported: name one variable")
         if any(not named(each, "vars") or each.expr for each in projection):
             raise BeyondAlgebraError("an expression (… AS ?x) after SELECT is not supported: name one variable")
-        columns = tuple(str(each.var) for each in projection)
+        return tuple(str(each.var) for each in projection)
+
+    @staticmethod
+    def limit(node: Any) -> int | None:
+        """The LIMIT of a SELECT."""
+        if not node.limitoffset:
+            return None
+        if node.limitoffset.offset is not None:
+            raise BeyondAlgebraError("OFFSET is not supported")
+        return int(str(node.limitoffset.limit))
+
+    def table(self, node: Any) -> TableSelect:
+        """A SELECT of variables, with its order."""
+        self.check_clauses(node, ("orderby",))
+        columns = self.columns(node)
+        if len(set(columns)) < len(columns):
+            raise BeyondAlgebraError("SELECT takes each variable once")
+        keys = tuple(self.key(each) for each in (node.orderby.condition if node.orderby else ()))
+        return TableSelect(columns, keys, self.group(node.where), self.limit(node))
+
+    @staticmethod
+    def key(node: Any) -> SortKey:
+        """What solutions are sorted by."""
+        inner = unwrapped(node.expr) if named(node, "OrderCondition") else unwrapped(node)
+        if not _is_variable(inner):
+            raise BeyondAlgebraError("an order by an expression is not supported")
+        direction = str(node.order or "ASC").upper() if named(node, "OrderCondition") else "ASC"
+        return SortKey(str(inner), direction == "DESC")
+
+    def counted(self, node: Any) -> Counted | None:
+        """A COUNT of different values; of all values where the pattern is one triple, whose solutions are different."""
+        self.check_clauses(node)
+        if node.limitoffset or not node.projection or node.projection == "*" or len(node.projection) != 1:
+            return None
+        counting = unwrapped(node.projection[0].expr) if node.projection[0].expr else None
+        if counting is None or not named(counting, "Aggregate_Count"):
+            return None
         group = self.group(node.where)
-        limit = None
-        if node.limitoffset:
-            if node.limitoffset.offset is not None:
-                raise BeyondAlgebraError("OFFSET is not supported")
-            limit = int(str(node.limitoffset.limit))
-        return Select(self.asked(columns, group), group, limit, columns)
+        variable = unwrapped(counting.vars)
+        one = len(group.variables) == 1 and all(isinstance(each, Triple) for each in group.elements)
+        if str(counting.vars) == "*" and one:
+            return Counted(next(iter(group.variables)), group)
+        if not _is_variable(variable) or not (counting.distinct or one):
+            return None
+        return Counted(_variable(variable), group)
 
     def asked(self, columns: tuple[str, ...], group: Group) -> Variable:
         """The one variable of the pattern that is selected, beside what is said of each answer."""

@@ -99,8 +99,10 @@ def _likeliest(answerer: Answerer, query: Query, pause: Pause | None) -> Term | 
         best = int(proved[0])
     elif value is not None and (holder := _one_entity(value.of)) is not None:
         predicted = answerer.model.predict(holder, value.attribute, COVERAGE)
-        if predicted is not None and all(_allows(part, predicted.estimate) for part in _parts(query)):
-            return _number(predicted.estimate, predicted.unit)
+        expected = () if predicted is None else predicted.stated or (predicted.estimate,)
+        for number in expected:
+            if predicted is not None and all(_allows(part, number) for part in _parts(query)):
+                return _number(number, predicted.unit)
         best = next((id_ for id_, _ in answerer.rank(query, pause).best(1)), None)
     else:
         best = next((id_ for id_, _ in answerer.rank(query, pause).best(1)), None)

@@ -93,6 +93,11 @@ def test_pictures_are_shown_and_small():
     assert shown == set(pictures) and max(pictures.values()) <= 300_000
 
 
+def test_the_changelog_of_the_next_release_fits_a_page():
+    unreleased = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
+    assert unreleased.startswith("Unreleased") and len(unreleased.splitlines()) <= 100
+
+
 CLIENT = """
 import kgreckon as kg
 
@@ -119,6 +124,15 @@ def test_a_clients_script_is_checked_against_the_types(tmp_path):
     kinds = [re.sub(r"[\w.]*\.(?=\w)", "", kind) for kind in revealed]
     assert kinds == ["Answers", "float", "Reason | None", "Quality | None", "float"], done.stdout + done.stderr
     assert done.stdout.count("error:") == 1 and 'has incompatible type "int"' in done.stdout
+
+
+@pytest.mark.parametrize(("typed", "offered"), [("se", {"serve"}), ("serve --at", {"--at-once"})])
+def test_a_shell_completes_commands_and_options(typed, offered):
+    words = ["kgreckon", *typed.split()]
+    asked = {"_KGRECKON_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    command = [str(Path(sys.executable).with_name("kgreckon"))]
+    done = subprocess.run(command, env=os.environ | asked, capture_output=True, text=True)
+    assert set(done.stdout.split()) == offered, done.stderr
 
 
 def test_the_citation_is_of_this_version():

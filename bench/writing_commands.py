@@ -87,6 +87,11 @@ class ToyDataset(PaperDataset):
         return {split: {"relation_edges": 2 * _TOY_FACTS} for split in Split}
 
 
+def insert(thing: str) -> str:
+    """A SPARQL update that states a fact of a thing about itself."""
+    return f"INSERT DATA {{ :{thing} :r0 :{thing} }}"
+
+
 def settings(*assignments: str) -> list[str]:
     return [text for assignment in assignments for text in ("--set", assignment)]
 
@@ -122,6 +127,7 @@ def commands(sources: Path) -> list[Command]:
         Command("phrase", ("phrase", "OUT", "r0", "is in"), ("phrase", "OUT", "r1", "helps"), "graph"),
         Command("add", (*add, "e1", "r0", "someone"), (*add, "e2", "r1", "somebody"), "graph"),
         Command("remove", ("remove", "OUT", "e1", "r0", "one"), ("remove", "OUT", "e2", "r1", "two"), "changed"),
+        Command("update", ("update", "OUT", insert("e1")), ("update", "OUT", insert("e2")), "graph"),
         Command("compact", ("compact", "OUT"), (*add, "e3", "r1", "anybody"), "changed"),
         Command("learn", (*learn, "seed=0"), (*learn, "seed=1"), grows=True, share=0.5),
         Command("complete", (*complete, "0.02"), (*complete, "0.05"), "filled"),

@@ -137,6 +137,14 @@ SAME = [  # words, and the same in the paper's notation
         "(rap,(population),(np,(TwiceGreaterThan),(ap,(population),(e,(Belgium))))))",
     ),
     (
+        "City where latitude > latitude of any city in Norway",
+        f"(i,{CITY},(rap,(latitude),(np,(GreaterThan),(ap,(latitude),(i,{CITY},(rp,(^in_country),(e,(Norway))))))))",
+    ),
+    (
+        "countries with population > 2 × the population of something in Africa",
+        f"(i,{COUNTRY},(rap,(population),(np,(TwiceGreaterThan),(ap,(population),(rp,(^on_continent),(e,(Africa)))))))",
+    ),
+    (
         "airports in Switzerland whose elevation is missing",
         f"(i,{AIRPORT},(rp,(^in_country),(e,(Switzerland))),"
         "(n,(rap,(elevation),(u,(np,(x <= y),(nv,(0 metres))),(np,(GreaterThan),(nv,(0 metres)))))))",

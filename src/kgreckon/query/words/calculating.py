@@ -51,7 +51,7 @@ class CalculationReader(ComparativeReader):
             found = self._comparison()
         except WordsError:
             found = []
-        if not found:
+        if not found or self.low() == "of":  # of what is no single thing: `latitude > the latitude of a city in Japan`
             self.at = start
             return False
         before = [token.low for token in self.tokens[:start]]

@@ -18,6 +18,8 @@ from kgreckon.models.reckoner.numbers.influences import formula_of, influences
 from kgreckon.models.reckoner.numbers.intervals import ErrorShape
 from kgreckon.models.reckoner.numbers.scales import KINDS, Scale, limits
 
+CPU = torch.device("cpu")
+
 
 def folds_of(graph, seed=0):
     return np.random.default_rng(seed).integers(FOLDS, size=len(graph.entities))
@@ -241,6 +243,22 @@ class TestEstimates:
         assert np.abs(fewer[rain].quantile(lacking, 0.5) - wanted).mean() < 20
         assert len(fewer[rain].learned.lines.counts) and fewer[rain].learned.lines.counts.max() <= 70
         assert models[rain].learned.lines.counts.max() > 70
+
+    @pytest.mark.parametrize("other", [-3.0, 0.0, 1e307, -1e307])
+    def test_a_thing_may_have_several_values_of_which_one_is_unlike_their_mean(self, other):
+        """Means of several values may all be positive where a value is not: a scale is one of the values."""
+        rng = np.random.default_rng(0)
+        builder = GraphBuilder()
+        for index in range(120):
+            builder.add_fact(f"c{index}", "in", f"k{index % 7}")
+            builder.add_value(f"c{index}", "profit", 10 + 5 * (index % 7) + rng.random(), "euro")
+            builder.add_value(f"c{index}", "turnover", 100 + 50 * (index % 7) + rng.random(), "euro")
+        builder.add_value("c0", "profit", other, "euro")
+        graph = builder.build()
+        models = fit_attributes(graph, folds_of(graph))
+        for attribute in range(2):
+            assert np.isfinite(models[attribute].quantile(np.arange(len(graph.entities)), 0.5)).all()
+            assert models[attribute].numbers(np.arange(9)).log_density(np.array([20.0, 30.0]), CPU).isfinite().all()
 
     def test_a_graph_without_numbers_or_without_links_will_do(self):
         alone = GraphBuilder()

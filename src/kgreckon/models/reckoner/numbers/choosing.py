@@ -65,7 +65,7 @@ def learn_attribute(
         tuple[float, Scale, SourceLines, Messages, np.ndarray, Columns, ModelInputs, np.ndarray, np.ndarray] | None
     ) = None
     for kind in KINDS:
-        if not Scale.fits(numbers, kind):
+        if not scale.fits(kind):
             continue
         candidate = expert_scale(scale, kind)
         scores = candidate.score(numbers)
@@ -215,7 +215,7 @@ def _experts(
             kind: Kind = "log" if identity.logarithmic else "identity"
             said = identity.numbers(messages, folds)
             rows = np.isfinite(said) & ~told
-            if rows.sum() < _FEW - 2 or not Scale.fits(numbers, kind):
+            if rows.sum() < _FEW - 2 or not scale.fits(kind):
                 continue
             on = expert_scale(scale, kind)
             expert = Expert(identity, kind, ErrorShape.of(on.score(numbers[rows]) - on.score(said[rows])))

@@ -92,6 +92,7 @@ def _column(messages: Messages, key: int, count: int) -> np.ndarray:
     return found
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a line through the largest numbers there are may leave them
 def find_identities(
     messages: Messages, numbers: np.ndarray, folds: np.ndarray, keys: SourceKeys, seed: int
 ) -> list[Identity]:

@@ -54,14 +54,14 @@ class Scale:
         """The training values."""
         return np.repeat(self.numbers, self.counts)
 
-    @staticmethod
-    def fits(numbers: np.ndarray, kind: Kind) -> bool:
-        """Whether some training values have a scale of this kind."""
+    def fits(self, kind: Kind) -> bool:
+        """Whether the training values, and so means of them, have a scale of this kind."""
         if kind == "quantile":
             return True
-        if kind == "log" and not ((numbers >= 0).all() and (numbers > 0).any()):
+        values = self.numbers[self.counts > 0]
+        if kind == "log" and not (values[0] >= 0 and values[-1] > 0):
             return False
-        return len(np.unique(numbers)) > 1 and float(np.abs(numbers).max()) < _LARGEST / 1e4
+        return len(values) > 1 and float(np.abs(values).max()) < _LARGEST / 1e4
 
     def score(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers on the scale; beyond the training values, quantiles go on as steep as over their outer tenth."""

@@ -95,6 +95,27 @@ class TestEndpoint:
         assert client.get("/sparql", params=query).headers["kgreckon-inferred"] == "no"
         reckoner.answerer.triples.close()
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "SELECT ?c ?scored { ?c :r0 :e1 ; :r1 ?scored }",
+            "SELECT ?c ?d { ?c :r0 :e1 ; :r1 ?d } # ?score",
+            "SELECT ?c ?d { ?c :r0 :e1 ; :r1 ?d } ORDER BY DESC(?score)",
+            "SELECT ?c ?score { ?c :r0 :e1 ; :r1 ?score }",  # a variable of the pattern marks nothing
+        ],
+    )
+    def test_no_guess_goes_unmarked_among_several_variables(self, reckoner, text):
+        with client_of(reckoner) as own:
+            response = own.get("/sparql", params={"query": text})
+            marked = text.replace("{", "?observed {").partition("#")[0]
+            guesses = own.get("/sparql", params={"query": marked, "floor": "0"})
+        assert response.headers["kgreckon-inferred"] == "no"
+        found = response.json()["results"]["bindings"]
+        stated = list(reckoner.answerer.sparql(text))
+        assert len(found) == len(stated) and [row["c"]["value"] for row in found] == [row[0].text for row in stated]
+        assert guesses.headers["kgreckon-inferred"] == "yes"
+        assert "false" in {row["observed"]["value"] for row in guesses.json()["results"]["bindings"]}
+
     def test_a_runaway_query_frees_its_worker(self, world_graph):
         service = Service(Answerer(ExactModel(world_graph)), Limits(seconds=3.0, at_once=1, sparql_answers=50))
         service.answerer.sparql("ASK {}")
@@ -121,7 +142,7 @@ class TestEndpoint:
             wait.wait(30)
             yield b"<a:a> <a:b> <a:c> .\n"
 
-        service.answerer.__dict__["triples"] = TripleStore(slow, 1)
+        service.answerer._triples = TripleStore(slow, 1)
         client = client_of(service)
         response = client.get("/sparql", params={"query": "SELECT ?x ?y { ?x ?p ?y }"})
         assert response.status_code == 503 and response.headers["retry-after"] == "5"

@@ -50,9 +50,8 @@ def solutions(
         "score": lambda known: Term.of_number(known.score),
         "observed": lambda known: Term.of_truth(known.observed),
     }
-    bare = [name for name in about if name in asked.columns and name not in (asked.root, *asked.others)]
     for place, (row, known) in enumerate(rows):
-        said = {name: about[name](known) for name in bare}
+        said = {name: about[name](known) for name in asked.marks}
         rows[place] = tuple(said.get(name, term) for name, term in zip(asked.columns, row, strict=True)), known
     for key in reversed(asked.keys):
         rows.sort(key=lambda each: _order(each, asked, key), reverse=key.descending)
@@ -61,7 +60,7 @@ def solutions(
     result = SparqlResult("table", asked.columns, [row for row, _ in shown], complete=complete)
     inferred = answerer.model.calibration is not ScoreMeaning.CERTAIN
     known_rows = tuple(known for _, known in shown)
-    return replace(found, result=result, inferred=inferred, known=known_rows if inferred or bare else ())
+    return replace(found, result=result, inferred=inferred, known=known_rows if inferred or asked.marks else ())
 
 
 def _inferred(

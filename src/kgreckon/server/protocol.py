@@ -14,7 +14,7 @@ from kgreckon.errors import BeyondAlgebraError
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import Pause, Query
 from kgreckon.query.sparql import SparqlQuery, iri, is_ask
-from kgreckon.query.sparql.syntax import ABOUT_ANSWERS
+from kgreckon.query.sparql.syntax import read_table
 from kgreckon.server.limits import Limits
 from kgreckon.server.requests import HttpError, media_type, read_body, read_parameters, text_of
 from kgreckon.server.service import Service
@@ -129,13 +129,12 @@ def _beyond(service: Service, request: SparqlRequest, pause: Pause) -> SparqlRep
     def stated(text: str, rows: int | None) -> SparqlAnswers:
         return service.stated(text, pause, rows)
 
-    if any(f"?{name}" in request.text or f"${name}" in request.text for name in ABOUT_ANSWERS):
-        with suppress(BeyondAlgebraError):
-            found = service.answerer.solutions(
-                request.text, service.limits.sparql_answers, request.floor, pause, stated
-            )
+    text, limits = request.text, service.limits
+    with suppress(BeyondAlgebraError):
+        if read_table(text, limits.sparql_tokens).marks:
+            found = service.answerer.solutions(text, limits.sparql_answers, request.floor, pause, stated)
             return SparqlReply(found.result, found.inferred)
-    return SparqlReply(stated(request.text, None).result, inferred=False)
+    return SparqlReply(stated(text, None).result, inferred=False)
 
 
 def _select(service: Service, asked: SparqlQuery, floor: float, pause: Pause) -> SparqlReply:

@@ -25,6 +25,7 @@ class SolutionQuery:
     query: Query
     root: str
     columns: tuple[str, ...]
+    marks: tuple[str, ...]  # the columns that say how a row is known
     keys: tuple[SortKey, ...]
     limit: int | None
     others: tuple[str, ...]  # variables of the pattern that columns and keys name, beside the root
@@ -56,4 +57,6 @@ def parse_solutions(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS)
     root = things[0]
     query = tree_from(meaning, table.group, Variable(root))
     others = tuple(name for name in own if name != root)
-    return SolutionQuery(query, root, table.columns, table.keys, table.limit, others, table.group, vocabulary)
+    return SolutionQuery(
+        query, root, table.columns, table.marks, table.keys, table.limit, others, table.group, vocabulary
+    )

@@ -92,6 +92,13 @@ class TableSelect:
     group: Group
     limit: int | None
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The columns that say how a row is known: ?score and ?observed, where the pattern does not use them."""
+        return tuple(
+            name for name in self.columns if name in ABOUT_ANSWERS and Variable(name) not in self.group.variables
+        )
+
 
 @dataclass(frozen=True)
 class Counted:

@@ -31,7 +31,7 @@ CROSS_ORIGIN = {
     "Access-Control-Expose-Headers": "Kgreckon-Complete, Kgreckon-Inferred, Retry-After",
 }
 
-WITHOUT_TOKEN = ("/", "/ask", "/health")  # and the files of the page: they say nothing of the graph
+WITHOUT_TOKEN = ("/", "/ask", "/quality", "/health")  # and the files of the page: they say nothing of the graph
 
 
 class AddedHeaders:

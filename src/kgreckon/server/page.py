@@ -19,7 +19,12 @@ _TYPES = {
 }
 INDEX = "index.html"
 VIEWS = ("thing", "kind", "relation", "attribute")  # what has an address of its own: /thing/NAME
-ROUTES = ("/", "/ask", *(f"/{view}/{{thing:path}}" for view in VIEWS))  # the page itself, whatever it then shows
+ROUTES = (
+    "/",
+    "/ask",
+    "/quality",
+    *(f"/{view}/{{thing:path}}" for view in VIEWS),
+)  # the page itself, whatever it then shows
 FOLDERS = ("/page/", *(f"/{view}/" for view in VIEWS))  # addresses that begin so say nothing of the graph
 
 

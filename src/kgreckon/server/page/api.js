@@ -76,6 +76,7 @@ export const kind = remembering((name) => get("/api/kind", { name }));
 export const relation = remembering((name) => get("/api/relation", { name }));
 export const ends = remembering((wanted) => get("/api/ends", wanted));
 export const attribute = remembering((name) => get("/api/attribute", { name }));
+export const quality = remembering(() => get("/api/quality"));
 export const values = remembering((wanted) => get("/api/values", wanted));
 export const names = remembering((kind, text, limit = 20) => get("/api/names", { kind, text, limit }));
 export const complete = remembering((query) => post("/api/complete", { query }));

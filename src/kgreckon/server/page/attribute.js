@@ -5,7 +5,7 @@ import { element } from "./elements.js";
 import { histogram } from "./histogram.js";
 import { linkTo } from "./lists.js";
 import { counted, isCalendar, measured, percent, rough, stated, unitOf } from "./numerals.js";
-import { PAGE, columns, coverage, growing, head, section } from "./parts.js";
+import { PAGE, columns, coverage, growing, head, reportLink, section } from "./parts.js";
 
 function extremes(attribute, order, values, total) {
   const more = async (offset) => (await api.values({ attribute, order, offset, limit: PAGE })).values;
@@ -46,7 +46,7 @@ function predicted({ unit, tested, mean_error, mean_error_of_the_median, covered
       {},
       `${counted(tested, "value")} ${tested === 1 ? "was" : "were"} hidden: predictions are off by ${error(mean_error)} on average, ${nearer} ${error(mean_error_of_the_median)}.`,
     ),
-    element("p", {}, `${percent(covered)} of them lie in their interval of 90 %.`),
+    element("p", {}, `${percent(covered)} of them lie in their interval of 90 %. `, reportLink()),
   ];
 }
 

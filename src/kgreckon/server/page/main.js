@@ -13,6 +13,7 @@ const VIEWS = {
   kind: () => import("./kind.js"),
   relation: () => import("./relation.js"),
   attribute: () => import("./attribute.js"),
+  quality: () => import("./quality.js"),
 };
 const area = document.getElementById("view");
 const asking = document.getElementById("asking-view");

@@ -43,6 +43,9 @@ export function asks(query, words) {
   return element("a", { href: questionAddress(query) }, words);
 }
 
+/** A link to the quality report. */
+export const reportLink = () => element("a", { href: "/quality" }, "The whole quality report");
+
 /** A text that begins with a capital letter. */
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { element } from "./elements.js";
 import { barList, linkTo } from "./lists.js";
 import { count, counted, percent } from "./numerals.js";
-import { PAGE, columns, coverage, growing, head, section } from "./parts.js";
+import { PAGE, columns, coverage, growing, head, reportLink, section } from "./parts.js";
 
 const kinds = (rows) =>
   rows.length
@@ -44,7 +44,7 @@ function found({ tested, mrr, hits_at_10, candidates, stated, true: right }) {
         {},
         `Of ${counted(candidates, "inferred fact")}, ${stated < 10 ? stated.toFixed(1) : count(Math.round(stated))} should be true by their probabilities, and ${count(right)} ${right === 1 ? "is" : "are"}.`,
       ),
-    tested < 10 && element("p", { class: "quiet" }, "That is too few to judge by."),
+    element("p", {}, tested < 10 && "That is too few to judge by. ", reportLink()),
   ];
 }
 

@@ -1,5 +1,5 @@
 /**
- * The addresses of the page: `/`, `/ask?q=…`, `/thing/NAME`, `/kind/NAME`, `/relation/NAME` and `/attribute/NAME`.
+ * The addresses of the page: `/`, `/ask?q=…`, `/quality`, `/thing/NAME`, `/kind/NAME`, `/relation/NAME` and `/attribute/NAME`.
  *
  * Links are plain links; a click on one, back and forward change what is shown without loading the page anew.
  */
@@ -29,6 +29,7 @@ function decoded(text) {
 export function placeOf(url) {
   const parameters = url.searchParams;
   if (url.pathname === "/") return { view: "start", name: null, parameters };
+  if (url.pathname === "/quality") return { view: "quality", name: null, parameters };
   if (url.pathname === "/ask") return { view: "ask", name: null, parameters };
   const [, view, name] = VIEW.exec(url.pathname) ?? [];
   return view ? { view, name: decoded(name), parameters } : null;

@@ -3,14 +3,13 @@
 import * as api from "./api.js";
 import { element, spoken } from "./elements.js";
 import { histogram } from "./histogram.js";
-import { showMap } from "./map.js";
-import { addressOf, go } from "./router.js";
+import { mapKey, worldMap } from "./map.js";
+import { addressOf } from "./router.js";
 import { counted, measured, percent, stated, withUnit } from "./numerals.js";
 import { reasonsOf } from "./reasons.js";
 
 const UNLIKELY = 0.001; // a probability that is not worth a line
 const part = (id) => document.getElementById(id);
-let shown = 0; // how many times answers were shown; a map that comes late is not drawn beside newer ones
 
 /** The answers worth showing: where scores are probabilities, the unlikely ones are not; shares only rank. */
 function worthShowing(answers, areProbabilities) {
@@ -86,7 +85,7 @@ function estimateCard({ value, low, high, unit, expected, coverage }) {
  * Show the first `limit` of what the server found, which is all of it or only the observed or inferred part; returns
  * whether there are more.
  */
-export async function showAnswers(found, info, only, limit) {
+export function showAnswers(found, info, only, limit) {
   const isNumber = found.sort === "numbers";
   const isExact = info.model.calibration === "certain";
   const areProbabilities = isExact || info.model.calibration === "probability";
@@ -103,24 +102,29 @@ export async function showAnswers(found, info, only, limit) {
   part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));
   const figures = found.distributions.map((one) => histogram(one, one.answers ? found.estimate : null));
   part("distributions").replaceChildren(...figures);
-  await showPlaces(answers, found.places, info);
+  showPlaces(answers, found.places);
   return hasMore;
 }
 
-async function showPlaces(answers, placeOf, info) {
-  const placed = answers
+function showPlaces(answers, placeOf) {
+  const marks = answers
     .filter(({ name }) => Object.hasOwn(placeOf, name))
-    .map((answer) => ({ ...answer, latitude: placeOf[answer.name][0], longitude: placeOf[answer.name][1] }));
-  const turn = ++shown;
-  part("map").hidden = true;
-  if (!info.has_map || !placed.length) return;
-  const { places } = await api.places().catch(() => ({ places: [] }));
-  if (turn === shown) showMap(part("map"), placed, places, (answer) => go(addressOf("thing", answer.name)));
+    .map(({ name, label, observed }) => {
+      const [latitude, longitude] = placeOf[name];
+      return { label, href: addressOf("thing", name), observed, latitude, longitude };
+    });
+  part("map").hidden = !marks.length;
+  if (!marks.length) return part("map").replaceChildren();
+  const figure = [
+    element("figcaption", {}, "Where the listed answers are"),
+    worldMap(marks, { label: "Map of the answers" }),
+    mapKey(marks),
+  ];
+  part("map").replaceChildren(...figure.filter(Boolean));
 }
 
 /** Take all answers away. */
 export function clearAnswers() {
-  shown += 1;
   for (const id of ["answers", "answers-problem", "estimate", "distributions"]) part(id).replaceChildren();
   part("status").textContent = "What the graph proves, and what is likely, will be here.";
   part("map").hidden = true;

@@ -111,7 +111,7 @@ async function ask(limit = FIRST) {
       question.canonical = found.paper; // unless it was edited while the server thought
       remember(found.paper, true);
     }
-    const more = await showAnswers(found, info, only, limit);
+    const more = showAnswers(found, info, only, limit);
     if (turn !== asking) return;
     part("more").hidden = !more;
     part("more").onclick = () => showMore(Math.min(most, limit * 5));

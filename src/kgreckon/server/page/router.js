@@ -63,8 +63,9 @@ export function begin(show) {
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
     const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-    if (!link || !plain || event.defaultPrevented || link.hasAttribute("download") || link.target) return;
-    const url = new URL(link.href);
+    if (!link || !plain || event.defaultPrevented || link.hasAttribute("download")) return;
+    if (link.hasAttribute("target")) return;
+    const url = new URL(link.getAttribute("href"), location.href); // links in drawings have other properties
     if (url.origin !== location.origin || url.hash || !placeOf(url)) return;
     event.preventDefault();
     go(url.pathname + url.search);

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { element } from "./elements.js";
 import { linkTo } from "./lists.js";
-import { showMap } from "./map.js";
+import { worldMap } from "./map.js";
 import { neighbours } from "./neighbours.js";
 import { count, percent, stated, unitOf } from "./numerals.js";
 import { PAGE, asks, capital, columns, growing, head, later, section } from "./parts.js";
@@ -175,13 +175,9 @@ function near(name, values) {
 
 // ----------------------------------------------------------------------------------------------------- where it is
 
-async function onMap(found) {
-  const { places } = await api.places();
-  const figure = element("figure", { class: "where" });
-  const [latitude, longitude] = found.place;
-  const others = places.map(([north, east]) => [east, north]);
-  showMap(figure, [{ name: found.name, label: found.label, observed: true, latitude, longitude }], others, () => {});
-  return figure;
+function onMap({ label, place }) {
+  const [latitude, longitude] = place;
+  return element("figure", { class: "where" }, worldMap([{ label, latitude, longitude }], { label: `Where ${label} is` }));
 }
 
 /** The view: its title and its content. */
@@ -208,7 +204,7 @@ export async function show({ name }) {
         ],
         [
           section("Around it", drawing),
-          found.place ? section("Where it is", later(onMap(found), "drawing …")) : null,
+          found.place ? section("Where it is", onMap(found)) : null,
           near(found.name, found.values),
         ],
       ),

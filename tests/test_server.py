@@ -84,6 +84,9 @@ class TestDescription:
             check("/api/places", each.get("/api/places"))
             for kind in ("entity", "relation", "attribute"):
                 check("/api/names", each.get("/api/names", params={"kind": kind, "limit": 5}))
+            for begun in ("", name, "things in ", "how many"):
+                check("/api/propose", each.get("/api/propose", params={"text": begun}))
+            check("/api/ask", each.post("/api/ask", json={"query": "cities in Jpan"}))
             check("/api/complete", each.post("/api/complete", json={"query": None}))
             for text in texts:
                 check("/api/complete", each.post("/api/complete", json={"query": text}))
@@ -135,6 +138,50 @@ class TestQuestions:
         one = client.post("/api/translate", json={"query": NORTH}).json()
         for notation in ("tree", "paper", "sparql"):
             assert client.post("/api/translate", json={"query": one[notation]}).json() == one
+
+    def test_a_mistake_in_words_has_its_place_and_what_may_be_meant(self, client):
+        text = "cities in Jpan with population > 3"
+        found = client.post("/api/translate", json={"query": text}).json()
+        mistake = found["mistake"]
+        assert text[mistake["start"] :].startswith("Jpan") and mistake["word"] == "Jpan"
+        assert mistake["suggestions"][0] == "Japan" and mistake["message"] in found["error"]
+        assert "\n" not in found["error"] and "^" not in found["error"]
+        early = client.post("/api/ask", json={"query": "cities in "}).json()["mistake"]
+        assert (early["start"], early["word"], early["suggestions"]) == (9, "", [])
+        assert "mistake" not in client.post("/api/ask", json={"query": "(e,(Jpan))"}).json()
+
+    @pytest.mark.parametrize(
+        ("words", "lost"),
+        [
+            ("cities in Japan", []),
+            ("cities within 300 km of Tokyo", ["the distance"]),
+            ("how many cities in Japan", ["the total"]),
+            ("top 3 cities in Japan by population", ["the order", "the limit"]),
+        ],
+    )
+    def test_what_only_words_can_say_is_named(self, client, words, lost):
+        found = client.post("/api/translate", json={"query": words}).json()
+        assert found["only_in_words"] == lost
+        again = client.post("/api/translate", json={"query": found["words"]}).json()
+        assert again == found
+        assert client.post("/api/translate", json={"query": found["tree"]}).json()["only_in_words"] == []
+
+    def test_what_can_come_next_in_words(self, client):
+        def proposed(text, **more):
+            found = client.get("/api/propose", params={"text": text, **more}).json()["proposals"]
+            assert all(one["text"].casefold().startswith(text[one["start"] :].casefold()) for one in found)
+            return found
+
+        first = proposed("")[0]
+        members = client.post("/api/ask", json={"query": "cities"}).json()["observed"]
+        assert first == {"text": "cities", "kind": "class", "start": 0, "count": members, "detail": None}
+        by_name = [one for one in proposed("cities in Ja") if one["kind"] == "entity"]
+        assert by_name[0]["text"] == "Japan" and by_name[0]["start"] == 10 and "Country" in by_name[0]["detail"]
+        assert [one["count"] for one in by_name] == sorted((one["count"] for one in by_name), reverse=True)
+        attributes = {one["text"]: one["count"] for one in proposed("cities with ") if one["kind"] == "attribute"}
+        held = client.get("/api/attribute", params={"name": "population"}).json()
+        assert attributes["population"] == held["values"]
+        assert len(proposed("", limit=3)) == 3
 
     def test_a_limit_in_the_text_counts(self, client):
         query = IN_JAPAN + " LIMIT 3"

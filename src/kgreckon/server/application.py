@@ -23,6 +23,7 @@ from kgreckon.server.clients import share_of
 from kgreckon.server.counters import MEDIA_TYPE
 from kgreckon.server.gate import BusyError, ClientGoneError, Gate, TimeLimitError
 from kgreckon.server.headers import CROSS_ORIGIN, SECURITY, AddedHeaders, HostCheck, TokenCheck, bears
+from kgreckon.server.misread import MisreadError
 from kgreckon.server.monitor import Monitor, Monitored
 from kgreckon.server.negotiation import preferred
 from kgreckon.server.page import INDEX, ROUTES, page_files
@@ -76,6 +77,7 @@ def application(
         routes=routes,
         exception_handlers={
             LoadingError: lambda request, error: _failure(503, str(error), _RETRY_LATER),
+            MisreadError: lambda request, error: _json(error.told, 400),
             UserError: lambda request, error: _failure(400, str(error)),
             HttpError: lambda request, error: _failure(error.status, error.message, error.headers),
             HTTPException: lambda request, error: _http_failure(request, error),
@@ -99,7 +101,7 @@ def application(
 
 
 def _json(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(to_json(data), status, headers, "application/json")
+    return Response(to_json(data, exclude_none=isinstance(data, Error)), status, headers, "application/json")
 
 
 def _failure(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:

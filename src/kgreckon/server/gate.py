@@ -18,6 +18,7 @@ from kgreckon.engine.oxigraph import LoadingError
 from kgreckon.errors import UserError
 from kgreckon.query import Pause
 from kgreckon.server.limits import Limits
+from kgreckon.server.misread import MisreadError
 
 Result = TypeVar("Result")
 Leaving = Callable[[], Coroutine[Any, Any, None]]  # ends when the client has gone
@@ -225,7 +226,7 @@ def _run(work: Callable[[Pause], Result], pause: Pause) -> Result:
     pause()  # the wait alone may have taken too long
     try:
         return work(pause)
-    except LoadingError:
+    except (LoadingError, MisreadError):
         raise
     except UserError as error:
         raise UserError(str(error)) from None  # the message may take a while to make: not on the event loop

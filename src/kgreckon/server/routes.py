@@ -53,11 +53,14 @@ class ApiRoute(Generic[Request, Answer]):
 def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
     """All routes of the interface but its description."""
     s, t = schemas, thing_schemas
-    things, overviews = service.things, service.overviews
+    things, overviews, quick = service.things, service.overviews, Speed.QUICK
     return (
         ApiRoute("GET", "/health", "Is it alive?", s.NoParameters, s.Health, service.health, Speed.AT_HAND),
         ApiRoute("GET", "/api/info", "What it answers.", s.NoParameters, s.Info, service.info, Speed.AT_HAND),
-        ApiRoute("GET", "/api/names", "Names that match a text.", s.NamesRequest, s.Names, service.search, Speed.QUICK),
+        ApiRoute("GET", "/api/names", "Names that match a text.", s.NamesRequest, s.Names, service.search, quick),
+        ApiRoute(
+            "GET", "/api/propose", "What can come next.", s.ProposeRequest, s.WordsProposals, service.propose, quick
+        ),
         ApiRoute("GET", "/api/entity", "What is stated of an entity.", t.NameRequest, t.EntityDetails, things.entity),
         ApiRoute("GET", "/api/facts", "More facts of an entity.", t.FactsRequest, t.Facts, things.facts),
         ApiRoute("GET", "/api/missing", "What it probably has.", t.NameRequest, t.MissingDetails, things.missing),
@@ -68,9 +71,9 @@ def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
         ApiRoute("GET", "/api/attribute", "An attribute.", t.NameRequest, t.AttributeDetails, overviews.attribute),
         ApiRoute("GET", "/api/values", "Its values in order.", t.ValuesRequest, t.HeldValues, overviews.values),
         ApiRoute(
-            "GET", "/api/quality", "How well it infers.", s.NoParameters, t.QualityReport, overviews.report, Speed.QUICK
+            "GET", "/api/quality", "How well it infers.", s.NoParameters, t.QualityReport, overviews.report, quick
         ),
-        ApiRoute("GET", "/api/places", "For a map.", s.NoParameters, s.PlaceList, service.all_places, Speed.QUICK),
+        ApiRoute("GET", "/api/places", "For a map.", s.NoParameters, s.PlaceList, service.all_places, quick),
         ApiRoute(
             "POST", "/api/change", "Change the graph.", s.ChangeRequest, s.ChangeMade, service.change, changes=True
         ),

@@ -56,6 +56,9 @@ Tree = Annotated[dict[str, Any], Described({COMPONENT: "Tree"})]
 AnyQuery = Annotated[Any, Described({COMPONENT: "Query"})]
 QueryText = Annotated[str, AtMost("query_characters")]
 
+# In which order they are shown.
+PROPOSED_KINDS = ("unit", "class", "attribute", "relation", "entity", "verb", "keyword")
+
 BLOCKS: dict[str, dict[str, Any]] = {
     "entity": {"name": str},
     "number": {"value": float | str, "unit": (str | None, None)},
@@ -79,6 +82,13 @@ class NamesRequest(Schema):
     """Which names are looked for."""
 
     kind: Kind = "entity"
+    text: QueryText = ""
+    limit: Annotated[int, Field(ge=1), AtMost("names")] = 20
+
+
+class ProposeRequest(Schema):
+    """A question in words as far as it is written."""
+
     text: QueryText = ""
     limit: Annotated[int, Field(ge=1), AtMost("names")] = 20
 
@@ -145,10 +155,22 @@ class ChangeRequest(Schema):
 # --------------------------------------------------------------------------------------------------------- responses
 
 
+class Mistake(Schema):
+    """What is wrong with a question in words: the word at `start`, none at its end, and what may be meant."""
+
+    message: str
+    start: Count
+    word: str
+    suggestions: list[str]
+
+
 class Error(Schema):
     """Why a request is refused, in one line."""
 
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
     error: str
+    mistake: Mistake | None = None
 
 
 class Health(Schema):
@@ -255,6 +277,22 @@ class Names(Schema):
     names: list[EntityName] | list[RelationName] | list[AttributeName]
 
 
+class WordsProposal(Schema):
+    """A way to go on: the text that stands from `start` of the question on, what it is, and how much there is of it."""
+
+    text: str
+    kind: Annotated[str, Field(json_schema_extra={"enum": list(PROPOSED_KINDS)})]
+    start: Annotated[int, Field(ge=0, description="In characters of Unicode.")]
+    count: Annotated[Count | None, Field(description="Members of a class, facts or values of a name; else null.")]
+    detail: str | None
+
+
+class WordsProposals(Schema):
+    """What can come next in a question in words, the likeliest first."""
+
+    proposals: list[WordsProposal]
+
+
 class Completion(Schema):
     """What can be said of the exact answers to a query."""
 
@@ -267,12 +305,16 @@ class Completion(Schema):
 
 
 class Translation(Schema):
-    """A query in every notation; null where SPARQL cannot say it."""
+    """A question in every notation; SPARQL is null where it cannot say it.
+
+    What only words can say, an order for instance, is not in the tree, the paper's notation and SPARQL.
+    """
 
     tree: Tree
     paper: str
     sparql: str | None
     words: str
+    only_in_words: list[str]
     sort: AnswerSort
     units: list[str]
 

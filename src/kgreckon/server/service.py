@@ -24,6 +24,7 @@ from kgreckon.query.shapes import check_size
 from kgreckon.query.sparql import SparqlQuery, parse_ask, parse_count
 from kgreckon.query.sparql import parse as parse_sparql
 from kgreckon.query.sparql import write as write_sparql
+from kgreckon.query.words import WordsError
 from kgreckon.query.words.phrases import comparison_label
 from kgreckon.runs.quality import Quality
 from kgreckon.server import schemas
@@ -31,7 +32,9 @@ from kgreckon.server.catalogue import Catalogue, label_counts, most_frequent
 from kgreckon.server.distributions import distributions
 from kgreckon.server.kinds import Kinds
 from kgreckon.server.limits import Limits
+from kgreckon.server.misread import MisreadError
 from kgreckon.server.overviews import Overviews
+from kgreckon.server.proposals import Proposals
 from kgreckon.server.sample_questions import examples
 from kgreckon.server.thing_details import ThingPages
 from kgreckon.version import __version__
@@ -61,6 +64,7 @@ class Service:
         self.catalogue, self.places = Catalogue(self.graph), self.answerer.places
         self.things = ThingPages(self.catalogue, Kinds(self.graph), self.places, self.model)
         self.overviews = Overviews(self.things, quality)
+        self.proposals = Proposals(self.catalogue, self.things.kinds)
         self.ready = False
         self._latest = self
         self._following = threading.Lock()
@@ -145,7 +149,10 @@ class Service:
             select = self.read_sparql(query)
             return Question(select.query, limit=select.limit)
         self._check_text(query)
-        question = read_question(query, self.names)
+        try:
+            question = read_question(query, self.names)
+        except WordsError as error:
+            raise MisreadError(error) from None
         self._check_size(question.query)
         return question
 
@@ -203,6 +210,7 @@ class Service:
             paper=write_paper(query, self.names),
             sparql=sparql,
             words=sentence(question, self.names),
+            only_in_words=_only_in_words(question),
             sort="numbers" if isinstance(sort, NumberSort) else "entities",
             units=sorted(sort.units) if isinstance(sort, NumberSort) else [],
         )
@@ -283,6 +291,10 @@ class Service:
             ],
         )
 
+    def propose(self, request: schemas.ProposeRequest, pause: Pause) -> schemas.WordsProposals:
+        """What can come next in a question in words."""
+        return self.proposals.after(request.text, request.limit)
+
     def search(self, request: schemas.NamesRequest, pause: Pause) -> schemas.Names:
         """Names of a kind that match a text."""
         return self.catalogue.search(request.kind, request.text, request.limit)
@@ -325,6 +337,18 @@ class Service:
     def info(self, request: schemas.NoParameters, pause: Pause) -> schemas.Info:
         """What this server answers, computed once."""
         return self.about.model_copy(update={"changes_in_the_log": self.followed.standing})
+
+
+def _only_in_words(question: Question) -> list[str]:
+    """What the query of a question leaves out."""
+    parts = {
+        "the distance": question.near is not None,
+        "the calculation": bool(question.where),
+        "the total": question.aggregate is not None,
+        "the order": question.sorting is not None,
+        "the limit": question.limit is not None and not question.is_plain,
+    }
+    return [name for name, is_left_out in parts.items() if is_left_out]
 
 
 def _never() -> None:

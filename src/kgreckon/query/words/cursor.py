@@ -61,7 +61,7 @@ class WordsError(UserError):
     ) -> None:
         super().__init__(message)
         self.line, self.start, self.message = line, start, message
-        self._candidates, self._word = candidates, word
+        self._candidates, self.word = candidates, word
 
     @property
     def suggestions(self) -> list[str]:
@@ -69,10 +69,10 @@ class WordsError(UserError):
         if self._candidates is None:
             return []
         candidates = list(self._candidates())
-        whole = nearest(self._word, candidates)
-        first = nearest(self._word.split(" ")[0], candidates) if " " in self._word else []
+        whole = nearest(self.word, candidates)
+        first = nearest(self.word.split(" ")[0], candidates) if " " in self.word else []
         close = dict.fromkeys([*whole[:1], *first[:1], *whole, *first])
-        return [text for text in close if text.casefold() != self._word.casefold()][:3]
+        return [text for text in close if text.casefold() != self.word.casefold()][:3]
 
     def __str__(self) -> str:
         close = self.suggestions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -26,16 +26,22 @@ class Proposal:
     start: int
 
 
-def completions(text: str, vocabulary: Vocabulary, count: int = 12) -> list[Proposal]:
-    """What can come next after a text, or complete its last words; the longest begun name first."""
-    lexicon = lexicon_of(vocabulary)
+Starting = Callable[[str, int], Iterable[str]]  # so many labels of things that begin with a text
+
+
+def completions(text: str, vocabulary: Vocabulary, count: int = 12, starting: Starting | None = None) -> list[Proposal]:
+    """What can come next after a text, or complete its last words; the longest begun name first.
+
+    Who keeps the names of things in an order of their own gives what is `starting` with a text.
+    """
+    lexicon, starting = lexicon_of(vocabulary), starting or vocabulary.entities_starting
     found: dict[tuple[str, int], Proposal] = {}
     for start in _starts(text):
         begun = text[start:].casefold()
         reader = QuestionReader(text[:start], lexicon)
         with suppress(UserError):  # the text ends too early, which is why one asks
             reader.question()
-        for completion in _candidates(reader, begun, start, lexicon, count):
+        for completion in _candidates(reader, begun, start, lexicon, count, starting):
             if completion.text.casefold().startswith(begun) and completion.text.casefold() != begun:
                 found.setdefault((completion.text, start), completion)
     return list(found.values())[:count]
@@ -50,7 +56,9 @@ def _starts(text: str) -> Iterator[int]:
     yield from sorted(set(places[-_WORDS_BACK:]))
 
 
-def _candidates(reader: QuestionReader, begun: str, start: int, lexicon: Lexicon, count: int) -> Iterator[Proposal]:
+def _candidates(
+    reader: QuestionReader, begun: str, start: int, lexicon: Lexicon, count: int, starting: Starting
+) -> Iterator[Proposal]:
     vocabulary = lexicon.vocabulary
 
     def each(kind: str, texts: Iterable[str]) -> Iterator[Proposal]:
@@ -76,5 +84,5 @@ def _candidates(reader: QuestionReader, begun: str, start: int, lexicon: Lexicon
     if "dated" in kinds:
         yield from each("verb", lexicon.dated)
     if "entity" in kinds and begun.strip():
-        yield from each("entity", vocabulary.entities_starting(begun, count))
+        yield from each("entity", starting(begun, count))
     yield from each("keyword", (word for word in plain if word not in _COMMON))

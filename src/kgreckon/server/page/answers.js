@@ -97,6 +97,7 @@ export function showAnswers(found, info, only, limit) {
   markStale(false);
   part("answers-problem").replaceChildren();
   part("status").textContent = summary(answers, found, isExact, only, isCut, hasMore);
+  part("tools").hidden = false;
   part("only").hidden = isExact;
   part("answers").replaceChildren(...answers.map((answer) => item(found.paper, answer, isNumber, whole)));
   part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));
@@ -129,7 +130,7 @@ export function clearAnswers() {
   part("status").textContent = "What the graph proves, and what is likely, will be here.";
   part("map").hidden = true;
   part("more").hidden = true;
-  part("only").hidden = true;
+  part("tools").hidden = true;
   markStale(false);
 }
 

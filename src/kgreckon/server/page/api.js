@@ -2,10 +2,11 @@
 
 /** What went wrong, in words. `kind` is wrong (the question), busy, gone or broken (the server). */
 export class Problem extends Error {
-  constructor(kind, message, seconds = null) {
+  constructor(kind, message, { seconds = null, mistake = null } = {}) {
     super(message);
     this.kind = kind;
     this.seconds = seconds;
+    this.mistake = mistake; // of a question in words: where it is, and what may be meant
   }
 }
 
@@ -30,10 +31,10 @@ async function request(address, options = {}) {
   const words = body?.error ?? `status ${response.status}`;
   if (response.status === 503) {
     const seconds = Number(response.headers.get("Retry-After")) || null;
-    throw new Problem("busy", `The server is busy: ${words}`, seconds);
+    throw new Problem("busy", `The server is busy: ${words}`, { seconds });
   }
   if (response.status >= 500) throw new Problem("broken", `The server failed: ${words}`);
-  throw new Problem("wrong", words);
+  throw new Problem("wrong", words, { mistake: body?.mistake ?? null });
 }
 
 function get(path, parameters = {}, signal = undefined) {
@@ -79,6 +80,7 @@ export const attribute = remembering((name) => get("/api/attribute", { name }));
 export const quality = remembering(() => get("/api/quality"));
 export const values = remembering((wanted) => get("/api/values", wanted));
 export const names = remembering((kind, text, limit = 20) => get("/api/names", { kind, text, limit }));
+export const propose = remembering((text) => get("/api/propose", { text }));
 export const complete = remembering((query) => post("/api/complete", { query }));
 export const translate = (query) => post("/api/translate", { query });
 export const ask = (query, limit, only) => post("/api/ask", { query, limit, only });

@@ -9,6 +9,7 @@ import { go, questionAddress, rename } from "./router.js";
 import { count } from "./numerals.js";
 import { Question } from "./question.js";
 import { tabs } from "./tabs.js";
+import { isUnfinished, questionLine } from "./words.js";
 
 const FIRST = 20; // answers at first; "show more" asks for more
 // Beyond the seven of the paper, where the model answers any comparison.
@@ -33,10 +34,20 @@ function remember(text, asked, arriving = false) {
 }
 
 const question = new Question();
-const chooseTab = tabs(part("tabs"));
+const chooseTab = tabs(part("tabs"), (chosen) => {
+  part("other-views").hidden = !chosen;
+});
+const line = questionLine(part("line"), {
+  onAsk: () => ask(),
+  onEdit: (text) => {
+    insisting = false;
+    question.editText("words", text);
+  },
+});
 let info = { comparisons: [], units: [], examples: [], has_map: false, limits: {}, unitsOf: new Map() };
 let builder = null;
-let answered = null; // the question, in the paper's notation, whose answers are on show
+let answered = null; // the question, in words as the server writes them, whose answers are on show
+let insisting = false; // whether a line that only ends too early is called wrong
 let asking = 0;
 let arriving = null; // the turn of the question that came from a link, or back and forward
 
@@ -51,19 +62,41 @@ function showQuestion() {
     if (part(`${name}-problem`).textContent !== said) part(`${name}-problem`).textContent = said;
     part(`tab-${name}`).classList.toggle("faulty", Boolean(problems[name]));
   }
+  if (source !== "words" && question.inStep) line.value = question.canonical;
+  if (source === "words") line.value = texts.words;
+  line.tell(wordsProblem());
   if (source !== "builder" && builder.draft !== question.draft) builder.show(question.draft);
   const unfinished = source === "builder" && lacking.length > 0;
   const begun = question.draft.tree.op !== "and" || question.draft.tree.parts.length > 0;
-  if (!question.pending)
-    part("words").textContent = question.inStep ? question.words : unfinished && begun ? "Not finished yet." : "";
+  if (!question.pending) part("words").textContent = unfinished && begun ? "Not finished yet." : readAs();
+  const lost = question.inStep ? question.onlyInWords : [];
+  part("only-in-words").hidden = !lost.length;
+  part("only-in-words").textContent = lost.length
+    ? `Only in words: ${inList(lost)}. What stands here is the question without ${lost.length > 1 ? "them" : "it"}.`
+    : "";
   part("question-problem").replaceChildren(...(problems.builder ? [element("p", {}, problems.builder.message)] : []));
-  part("copy-link").disabled = !question.inStep;
   part("copied").textContent = "";
   if (begun && part("drawing").hidden) part("examples").open = false;
   part("drawing").hidden = !begun;
-  if (begun) part("drawing-area").replaceChildren(drawing(question.draft, unfinished ? "" : question.words));
+  if (begun) part("drawing-area").replaceChildren(drawing(question.draft, unfinished ? "" : (question.canonical ?? "")));
   markStale(!question.inStep || question.canonical !== answered);
-  if (question.inStep) remember(question.canonical, question.canonical === answered, arriving === question.turn);
+  if (question.inStep) remember(question.address, question.canonical === answered, arriving === question.turn);
+}
+
+const inList = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
+
+/** How the server reads what was typed in words, where that is worth saying. */
+function readAs() {
+  if (!question.inStep || question.source !== "words") return "";
+  const plain = (text) => text.toLowerCase().replace(/[\s?.]+/g, " ").trim();
+  return plain(question.texts.words) === plain(question.canonical) ? "" : `Read as: ${question.canonical}`;
+}
+
+/** What is wrong with the line; while one types, a question that only ends too early is not wrong yet. */
+function wordsProblem() {
+  const problem = question.problems.words;
+  const early = problem?.mistake && isUnfinished(question.texts.words, problem.mistake);
+  return early && !insisting ? null : problem;
 }
 
 function tellWhatLacks(lacking) {
@@ -77,6 +110,11 @@ function tellWhatLacks(lacking) {
 /** What is wrong with the question stands beside it already: go there. */
 function showWrong() {
   part("status").textContent = "";
+  if (question.source === "words") {
+    insisting = true;
+    showQuestion();
+    return line.focus();
+  }
   chooseTab(`tab-${question.source}`);
   if (question.source !== "builder") part(question.source).focus();
 }
@@ -98,6 +136,7 @@ async function ask(limit = FIRST) {
     if (turn !== asking) return;
     const problem = question.problems[question.source];
     if (problem?.kind === "wrong") return showWrong();
+    insisting = false;
     if (problem) throw problem;
     const version = question.turn;
     const only = document.querySelector("#only input:checked").value || null;
@@ -105,11 +144,11 @@ async function ask(limit = FIRST) {
     const beyond = Math.min(most, limit + 1); // one more than is shown, to know whether there are more
     const found = await api.ask(question.asked, beyond, only);
     if (turn !== asking) return;
-    answered = found.paper;
+    answered = found.words;
     document.title = `${found.words} · kgreckon`;
     if (version === question.turn) {
-      question.canonical = found.paper; // unless it was edited while the server thought
-      remember(found.paper, true);
+      question.canonical = found.words; // unless it was edited while the server thought
+      remember(question.address, true);
     }
     const more = showAnswers(found, info, only, limit);
     if (turn !== asking) return;
@@ -155,15 +194,17 @@ async function arrive(text, asked) {
   arriving = text === questionInAddress() ? turn : null;
   await reading;
   if (turn !== question.turn) return; // another one arrived, or this one is being edited
-  if (question.problems.paper) chooseTab("tab-paper");
+  if (question.source !== "words" && question.problems[question.source]) chooseTab(`tab-${question.source}`);
+  insisting = true;
   if (asked) await ask();
+  else showQuestion();
 }
 
 // ------------------------------------------------------------------------------------------------------- the start
 
 function showExamples(examples) {
   if (!examples.length) return;
-  const buttons = examples.map(({ words, query }) =>
+  const buttons = examples.map(({ words }) =>
     element(
       "li",
       {},
@@ -172,8 +213,7 @@ function showExamples(examples) {
         {
           type: "button",
           onclick: () => {
-            chooseTab("tab-builder");
-            arrive(query, true);
+            arrive(words, true);
             part("examples").querySelector("summary").focus(); // the button is folded away
           },
         },
@@ -227,8 +267,8 @@ async function prepare() {
   part("only").addEventListener("change", () => ask());
   part("copy-link").addEventListener("click", copyLink);
   part("clear").addEventListener("click", () => {
-    chooseTab("tab-builder");
     go("/");
+    line.focus();
   });
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault(); // the address belongs to the question
@@ -243,6 +283,6 @@ export async function show() {
   prepared ??= prepare();
   await prepared;
   const text = questionInAddress();
-  if (text && text === answered && question.canonical === text) return; // it is on show
+  if (text && question.canonical && question.canonical === answered && text === question.address) return; // on show
   await arrive(text, text !== null && history.state?.asked !== false);
 }

@@ -8,8 +8,21 @@ let made = 0;
  * `find(text)` gives groups of choices, now or later: `[{title, choices: [{label, detail, ...}]}]`.
  * `choose(choice)` is called when one is picked (or its own `instead`, where it has one), and `left(text, choice)` when
  * the field is left with another text than before, with the choice of just that name, if there is one.
+ *
+ * With `entered` the field holds any text, and choices complete it: `find(text, caret)` gets it as it stands, and Enter
+ * gives it to `entered` unless a choice is marked.
  */
-export function combobox({ label, value = "", placeholder = "", key = null, className = "", find, choose, left }) {
+export function combobox({
+  label,
+  value = "",
+  placeholder = "",
+  key = null,
+  className = "",
+  find,
+  choose,
+  left = () => {},
+  entered = null,
+}) {
   const number = ++made;
   const list = element("div", {
     role: "listbox",
@@ -28,11 +41,11 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     autocomplete: "off",
     autocapitalize: "off",
     spellcheck: "false",
-    enterkeyhint: "done",
+    enterkeyhint: entered ? "search" : "done",
     placeholder,
     value,
     "data-key": key,
-    size: Math.max(8, (value || placeholder).length),
+    size: entered ? null : Math.max(8, (value || placeholder).length),
   });
   const whole = element("div", { class: `combobox ${className}` }, input, list);
   let options = []; // the elements of the choices on show
@@ -63,7 +76,9 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     settled = choice.label;
     input.value = choice.label;
     close();
+    if (entered) input.setSelectionRange(choice.caret, choice.caret);
     (choice.instead ?? choose)(choice);
+    if (entered) search(input.value);
   }
 
   function show(groups, nothing = "nothing of this name") {
@@ -105,14 +120,15 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     if (over > 0) list.style.left = `${-over}px`; // a list at the right edge must not widen the page
   }
 
-  async function search(text, first) {
+  async function search(text, first = false) {
     const turn = ++asked;
-    const [groups, problem] = await find(text).then(
+    const [groups, problem] = await find(text, input.selectionStart).then(
       (found) => [found, undefined],
       (error) => [[], error.message],
     );
     if (turn !== asked || document.activeElement !== input) return;
     searched = text;
+    if (entered && !groups.some(({ choices }) => choices.length)) return close();
     show(groups, problem);
     activate(first && options.length ? 0 : -1);
   }
@@ -120,6 +136,11 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
   /** Take the choice that is marked; where the list lags behind the typing, the one that has just this name. */
   async function enter() {
     clearTimeout(timer);
+    if (entered) {
+      if (!list.hidden && options[active]) return pick(options[active].choice);
+      close();
+      return entered(input.value);
+    }
     const text = input.value === settled ? "" : input.value.trim();
     if (!list.hidden && searched === text && options[active]) return pick(options[active].choice);
     await search(text, true);
@@ -131,17 +152,19 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
   input.addEventListener("input", () => {
     input.removeAttribute("aria-invalid");
     clearTimeout(timer);
-    timer = setTimeout(() => search(input.value.trim(), input.value.trim() !== ""), 120);
+    if (entered) timer = setTimeout(() => search(input.value), 120);
+    else timer = setTimeout(() => search(input.value.trim(), input.value.trim() !== ""), 120);
   });
+  const wanted = () => (entered ? input.value : input.value === settled ? "" : input.value.trim());
   input.addEventListener("click", () => {
-    if (list.hidden) search(input.value === settled ? "" : input.value.trim(), false);
+    if (list.hidden) search(wanted());
   });
   list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
-  input.addEventListener("focus", () => input.select());
+  if (!entered) input.addEventListener("focus", () => input.select());
   input.addEventListener("blur", () => {
     clearTimeout(timer);
     close();
-    if (input.value === settled) return;
+    if (entered || input.value === settled) return;
     settled = input.value;
     const text = settled.trim();
     const named = options.find(({ choice }) => !choice.instead && choice.label.toLowerCase() === text.toLowerCase());
@@ -152,13 +175,13 @@ export function combobox({ label, value = "", placeholder = "", key = null, clas
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
       event.preventDefault();
-      if (list.hidden) await search(input.value === settled ? "" : input.value.trim(), true);
+      if (list.hidden) await search(wanted(), true);
       else if (options.length) activate((active + step + options.length) % options.length);
     } else if (event.key === "Enter") {
       event.preventDefault(); // Enter picks; it never submits a half-typed name
       await enter();
     } else if (event.key === "Escape") {
-      if (list.hidden && input.value === settled) return;
+      if (list.hidden && (entered || input.value === settled)) return;
       event.preventDefault();
       if (list.hidden) input.value = settled;
       close();

@@ -1,10 +1,17 @@
-/** The question in its three forms, kept in step: whoever edits one, the server writes the other two. */
+/** The question in its four forms, kept in step: whoever edits one, the server writes the others. */
 
 import * as api from "./api.js";
 import { typedNumber } from "./numerals.js";
 import * as trees from "./tree.js";
 
+const PAPER = /^\s*\(\s*[a-z]*\s*,\s*\(/;
+const SPARQL = /^\s*(#.*\n\s*)*(SELECT|PREFIX|BASE|ASK)\b/i;
 const PAUSE = 250; // milliseconds of silence before what is typed is read
+
+const noProblems = () => ({ words: null, builder: null, paper: null, sparql: null });
+
+/** The form in which a text is written: as the server tells them apart. */
+const notationOf = (text) => (PAPER.test(text) ? "paper" : SPARQL.test(text) ? "sparql" : "words");
 
 /** Calls `changed` when a form, a problem or the words change. */
 export class Question extends EventTarget {
@@ -16,13 +23,13 @@ export class Question extends EventTarget {
   /** No question at all. */
   clear() {
     this.draft = { sort: "entities", tree: trees.noConditions() };
-    this.texts = { paper: "", sparql: "" };
-    this.problems = { builder: null, paper: null, sparql: null };
-    this.words = "";
+    this.texts = { words: "", paper: "", sparql: "" };
+    this.problems = noProblems();
+    this.onlyInWords = []; // what the other forms leave out
     this.units = [];
-    this.source = "builder"; // the form that was edited last
+    this.source = "words"; // the form that was edited last
     this.turn = (this.turn ?? 0) + 1;
-    this.canonical = null; // the question in the paper's notation, as the server writes it
+    this.canonical = null; // the question in words, as the server writes it
     this.wait(false);
     this.tell();
   }
@@ -39,7 +46,7 @@ export class Question extends EventTarget {
     this.tell();
   }
 
-  /** Someone types in the paper's notation or in SPARQL. */
+  /** Someone types in words, in the paper's notation or in SPARQL. */
   editText(source, text) {
     this.texts[source] = text;
     this.begin(source);
@@ -63,12 +70,15 @@ export class Question extends EventTarget {
 
   /** Take over a question from a text: an example, a link. */
   async read(text) {
-    this.texts = { paper: text, sparql: "" };
-    this.begin("paper");
+    const source = notationOf(text);
+    this.draft = { sort: "entities", tree: trees.noConditions() };
+    this.texts = { words: "", paper: "", sparql: "", [source]: text };
+    this.begin(source);
     const { turn } = this;
     await this.translate();
-    if (turn !== this.turn || !this.inStep) return;
-    this.texts.paper = this.canonical;
+    if (turn !== this.turn || !this.inStep || source !== "paper") return;
+    this.texts = this.written; // words say whatever the paper's notation does
+    this.source = "words";
     this.tell();
   }
 
@@ -104,20 +114,23 @@ export class Question extends EventTarget {
     this.tell();
   }
 
-  take({ tree, paper, sparql, words, units }) {
-    const own = this.source;
-    this.texts = {
-      paper: own === "paper" ? this.texts.paper : paper,
-      sparql: own === "sparql" ? this.texts.sparql : (sparql ?? ""),
-    };
-    if (own !== "builder") this.draft = trees.draftOf(tree);
-    this.problems = { builder: null, paper: null, sparql: null };
-    this.canonical = paper;
-    this.words = words;
+  take({ tree, paper, sparql, words, only_in_words, units }) {
+    const typed = this.source === "builder" ? {} : { [this.source]: this.texts[this.source] };
+    this.written = { words, paper, sparql: sparql ?? "" };
+    this.texts = { ...this.written, ...typed };
+    if (this.source !== "builder") this.draft = trees.draftOf(tree);
+    this.problems = noProblems();
+    this.canonical = words;
+    this.onlyInWords = only_in_words;
     this.units = units ?? [];
   }
 
-  /** Whether all three forms say the same. */
+  /** The question for an address: in words, as they were typed where they were. */
+  get address() {
+    return this.source === "words" ? this.texts.words.trim() : this.canonical;
+  }
+
+  /** Whether all forms say the same, as far as they can. */
   get inStep() {
     return !this.pending && this.lacking.length === 0 && !this.problems[this.source] && Boolean(this.canonical);
   }

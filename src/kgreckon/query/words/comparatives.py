@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgreckon.query.algebra import Compare, Comparison, HavingValue, Not, Order, Query
+from kgreckon.query.words.cursor import WordsError
 from kgreckon.query.words.measures import ORDERS
 from kgreckon.query.words.quantities import converted
 from kgreckon.query.words.verbs import VerbReader
@@ -17,6 +18,16 @@ SIZES = {"larger than": True, "bigger than": True, "smaller than": False}
 
 class ComparativeReader(VerbReader):
     """Reads comparisons by a unit, or by a word such as `larger`."""
+
+    ranked = False  # whether an order may be given where we are
+
+    def comparative(self, depth: int) -> Query | None:
+        """`higher than 4 km`, `larger than France`, `above 3 km`."""
+        if word := self.take(*SIZES):
+            return self._larger(SIZES[word], depth)
+        if word := self.take(*self.lexicon.comparatives):
+            return self._compared(word, depth)
+        return self._of_quantity() if self.sees(*ORDERS) else None
 
     def _of_quantity(self) -> Query | None:
         """`more than 1 million people`, `at least 3 km high`: the attribute is known by its unit."""
@@ -52,6 +63,29 @@ class ComparativeReader(VerbReader):
         if len(attributes) == 1:
             return attributes[0]
         raise self.error(self.which_attribute(attributes), place)
+
+    def _larger(self, more: bool, depth: int) -> Query:
+        """`larger than France`, or `larger than France by area`."""
+        start, before, self.ranked = self.at, self.ranked, False
+        try:
+            self.part(depth + 1)
+            named = self._compared_by()
+        except WordsError:
+            named = None
+        self.at, self.ranked = start, before
+        found = self._than(self._size(start - 2) if named is None else named, more, depth)
+        if named is not None:
+            self._compared_by()
+        return found
+
+    def _compared_by(self) -> int | None:
+        """`by area`, `in area`: what things are compared by, moving past it."""
+        attributes, end = self.noun_at(self.at + 1) if self.sees("by", "in") else ([], 0)
+        attributes = [noun for noun in attributes if noun.attribute]
+        if len(attributes) != 1:
+            return None
+        self.at = end
+        return attributes[0].id
 
     def which_attribute(self, attributes: Sequence[int]) -> str:
         """What is said where it is not clear what things are compared by."""

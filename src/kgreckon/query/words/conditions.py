@@ -25,8 +25,8 @@ from kgreckon.query.words.calculating import CalculationReader
 from kgreckon.query.words.comparatives import SIZES
 from kgreckon.query.words.cursor import ARTICLES, COMPARING, is_numbers
 from kgreckon.query.words.lexicon import Noun
-from kgreckon.query.words.measures import ORDERS, anything_in
-from kgreckon.query.words.verbs import BE
+from kgreckon.query.words.measures import anything_in
+from kgreckon.query.words.verbs import BE, HAVE
 
 _WHICH = ("that", "which", "who", "whom")
 _WITH = ("with", "having")
@@ -42,7 +42,6 @@ class ConditionReader(CalculationReader):
     """Reads conditions on things, and the order of answers."""
 
     sorting: Sorting | None = None
-    ranked = False  # whether an order may be given where we are
     finite_allowed = False  # `which countries border France`: a verb without `that`
     only_best = False
     descending = True
@@ -56,8 +55,7 @@ class ConditionReader(CalculationReader):
             start = self.at
             comma = depth == 0 and self.take(",") is not None
             word = self.take("and", "but", "or") if parts or comma else None
-            if word == "or" and (comma or len(parts) == given):
-                word = None
+            if word == "or" and (comma or len(parts) == given or self._names_a_kind(self.at)):
                 self.at = start
                 break
             found = self._modifier(depth, free=comma or word is not None)
@@ -75,6 +73,11 @@ class ConditionReader(CalculationReader):
                 parts += found
         return parts
 
+    def _names_a_kind(self, place: int) -> bool:
+        """Whether a class noun here begins a set of its own, and not a condition such as `country France`."""
+        kind, end = self.class_at(place + (self.low(place) in ARTICLES))
+        return kind is not None and not self.entity_at(end)[0] and not self.value_begins(end)
+
     def _modifier_begins(self, place: int) -> bool:
         low = self.sees(*_WHICH, *_WITH, "without", "whose", "where", "not", *_BY, *_NEAREST, "within", place=place)
         if low in _BY and not self.ranked:
@@ -91,6 +94,8 @@ class ConditionReader(CalculationReader):
 
     def _modifier(self, depth: int, free: bool) -> list[Query] | None:
         """The conditions that begin here, or None; a `free` one follows a comma or an `and`."""
+        if self._is_best():
+            return []
         if self.take(*_WHICH):
             return self.object_clause() or self.predicates(depth)
         if self._is_dated(self.at):
@@ -99,17 +104,13 @@ class ConditionReader(CalculationReader):
             return [quantity]
         if self.kind is not None and self.low() == "of" and depth == 0 and (belonging := self.belonging()) is not None:
             return [belonging]
-        if word := self.take(*SIZES):
-            return [self._than(self._size(self.at - 2), SIZES[word], depth)]
         verbs, end = self.reduced_at(self.at)
         if verbs and self.low() == "by" and end == self.at + 1 and self.ranked and self._condition_begins(end):
             verbs = []  # by population, and not by Fritz Lang
         if verbs and (end > self.at + 1 or self.low() not in _WITH):
             return self.spliced(self._verb(verbs, end, depth))
-        if word := self.take(*self.lexicon.comparatives):
-            return [self._compared(word, depth)]
-        if self.sees(*ORDERS) and (quantity := self._of_quantity()) is not None:
-            return [quantity]
+        if (compared := self.comparative(depth)) is not None:
+            return [compared]
         if self.take("whose", "where"):
             return self._conditions(depth)
         if self.take(*_WITH):
@@ -135,6 +136,12 @@ class ConditionReader(CalculationReader):
             if not found:
                 raise self.error("an order or a distance cannot be denied", begun)
             return [self.negated(found[0] if len(found) == 1 else And(tuple(found)))]
+        if self.low() == "(" and self._modifier_begins(self.at + 1):
+            self.at += 1
+            self._deeper()
+            found = self._modifiers([], 0)
+            self.expect(")")
+            return found
         if free and self.low() == "(":
             return [self._predicate_or_brackets(depth)]
         if (free or self.finite_allowed) and self.predicate_begins(self.at):
@@ -289,6 +296,21 @@ class ConditionReader(CalculationReader):
         return And((Compare(Comparison(Order.AT_LEAST), day), Compare(Comparison(Order.LESS), beyond)))
 
     # ------------------------------------------------------------------------------------------ order and nearness
+
+    def _is_best(self) -> bool:
+        """`has the largest population`, `that is the highest`, moving past it."""
+        start = self.at
+        self.take(*_WHICH)
+        if self.ranked and (self.at > start or self.finite_allowed):
+            if self.take(*HAVE):
+                if self._superlative():
+                    return True
+            elif self.take(*BE) and self.take("the") and (word := self.take(*self.lexicon.superlatives)):
+                self._sort(*self.lexicon.superlatives[word])
+                self.only_best = True
+                return True
+        self.at = start
+        return False
 
     def _superlative(self) -> bool:
         """`with the highest population`."""

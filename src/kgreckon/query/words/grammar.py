@@ -15,6 +15,7 @@ from kgreckon.query.words.verbs import ENDINGS
 _LEADS = ("what 's", "what ’s", "who 's", "who ’s", "what are", "what is", "which are", "which is", "who are", "who is",
           "show me", "give me", "tell me", "show", "list", "find", "name", "which", "whose", "where are",
           "please")  # fmt: skip
+_DO = ("does", "do", "did")
 _COUNTS = ("how many", "the number of", "number of", "count of", "count")
 _AGGREGATES = {
     "sum": Aggregate.SUM, "total": Aggregate.SUM, "mean": Aggregate.MEAN, "average": Aggregate.MEAN,
@@ -105,8 +106,10 @@ class QuestionReader(SetReader):
         if aggregate is not None:
             return aggregate
         limit = None if named else self._ranking()
+        few = None
         if limit is None:
             self.at = start
+            few = self._few()
         query = self.set(0)
         sorting = self.sorting
         if sorting is None and self.measure is not None and limit is not None:
@@ -116,9 +119,19 @@ class QuestionReader(SetReader):
             if len(measured) != 1 or self.measure_word not in _KINDS_OF:
                 raise self.error(self.which_attribute(measured), len(self.tokens))
             sorting = Sorting(measured[0], self.descending)
-        if limit == 0 or self.only_best:
-            limit = limit or 1
-        return Question(query, sorting, limit, near=self.near, where=self.where)
+        if self.only_best:
+            limit = limit or few or 1
+        return Question(query, sorting, limit or few, near=self.near, where=self.where)
+
+    def _few(self) -> int | None:
+        """`5 cities nearest to Rome`, moving past the number."""
+        start = self.at
+        self.take("the")
+        count = self._count()
+        if count is None or self.class_at(self.at)[0] is None:
+            self.at = start
+            return None
+        return count
 
     def _nearest_things(self) -> Question | None:
         """`the 5 nearest airports to Oslo`; one, if it stands in the singular."""
@@ -146,11 +159,12 @@ class QuestionReader(SetReader):
     def _asked_of_one(self) -> Query | None:
         """`which country is Paris in`, `which languages does Switzerland speak`."""
         start = self.at
-        self.take("what")
+        asked = self.take("what", "who", "whom") is not None
         kind, place = self.class_at(self.at)
-        verb = self.sees("is", "are", "was", "were", "does", "do", "did", place=place) if kind is not None else None
+        auxiliaries = _DO if kind is None else (*_DO, "is", "are", "was", "were")
+        verb = self.sees(*auxiliaries, place=place) if kind is not None or asked else None
         named, end = self.entity_at(place + 1) if verb is not None else ([], place)
-        if kind is None or verb is None or not named or self.class_at(place + 1)[1] > end:
+        if verb is None or not named or self.class_at(place + 1)[1] > end:
             self.finite_allowed = self.finite_allowed or (kind is not None and self.at > start)  # what cities are in …
             self.at = start if kind is None else self.at
             return None
@@ -160,8 +174,11 @@ class QuestionReader(SetReader):
         if not verbs:
             self.unknown("a verb" if verb.startswith("d") else "a preposition", self.at)
         self.at = end
+        of_it = self.object_of(thing, verbs, end - 1, kind)
+        if kind is None:
+            return of_it
         assert self.lexicon.is_a is not None
-        return And((Follow(self.lexicon.is_a, Entity(kind)), self.object_of(thing, verbs, end - 1, kind)))
+        return And((Follow(self.lexicon.is_a, Entity(kind)), of_it))
 
     def _held(self, query: Query, measure: str) -> list[int]:
         """The attributes that say how large, or of which date, the members of a class are."""

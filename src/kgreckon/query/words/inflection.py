@@ -167,6 +167,43 @@ _AGENTS = {
     "written": "writer",
     "edited": "editor",
 }
+_BASE_OF_PAST = {"wrote": "write", "won": "win", "made": "make", "led": "lead", "sang": "sing", "built": "build",
+                 "taught": "teach", "shot": "shoot", "ran": "run", "bought": "buy", "sold": "sell", "held": "hold",
+                 "wore": "wear", "drove": "drive", "fought": "fight", "met": "meet"}  # fmt: skip
+_PARTICIPLE_OF = {"write": "written", "sing": "sung", "speak": "spoken", "wear": "worn", "drive": "driven",
+                  "know": "known", "grow": "grown", "show": "shown", "eat": "eaten", "see": "seen", "begin": "begun",
+                  "choose": "chosen", "give": "given", "take": "taken", "bind": "bound", "find": "found",
+                  "feed": "fed", "hold": "held", "lead": "led", "buy": "bought", "sell": "sold", "teach": "taught",
+                  "build": "built", "make": "made", "win": "won", "fight": "fought", "meet": "met", "run": "run",
+                  "send": "sent", "read": "read", "shoot": "shot"}  # fmt: skip
+_CLUSTERS = ("ct", "nt", "st", "rt", "ft", "lt", "pt", "rd", "nd", "ld", "rm", "rn", "ss", "sh", "ch", "ck", "lk", "ll",
+             "ff", "xt", "ew", "ow", "ay", "oy", "er", "en", "in", "it", "et", "or")  # fmt: skip
+
+
+def base_of_past(verb: str) -> str:
+    """`direct` of `directed`, `write` of `wrote`; another form is its own."""
+    if verb in _BASE_OF_PAST or not verb.endswith("ed"):
+        return _BASE_OF_PAST.get(verb, verb)
+    if verb.endswith("ied"):
+        return verb[:-3] + "y"
+    stem = verb[:-2]
+    known = [one for one in (verb[:-1], stem, stem[:-1]) if one in _VERBS]
+    if known:
+        return known[0]
+    if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "sfl":
+        return stem[:-1]
+    return stem if stem.endswith(_CLUSTERS) else verb[:-1]
+
+
+def participle(verb: str) -> str:
+    """`treated` of `treat`, `written` of `write`."""
+    if verb in _PARTICIPLE_OF:
+        return _PARTICIPLE_OF[verb]
+    if verb.endswith("e"):
+        return verb + "d"
+    return verb[:-1] + "ied" if verb.endswith("y") and verb[-2:-1] not in "aeiou" else verb + "ed"
+
+
 _PARTICIPLES = {"written": "wrote", "made": "made", "built": "built", "sung": "sang", "won": "won", "led": "led"}
 
 

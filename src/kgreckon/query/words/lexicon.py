@@ -10,16 +10,18 @@ from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words.inflection import (
     active,
     base_form,
+    base_of_past,
     gerund,
     guessed_noun,
     guessed_verb,
+    participle,
     plural,
     singular,
     words_of,
 )
 
 _IS_A = ("is a", "is an", "is a kind of", "is an instance of")
-_PLACES = ("in", "on", "at")
+PLACES = ("in", "on", "at")
 _PAST_OF = {
     "birth": "born", "born": "born", "death": "died", "died": "died", "release": "released", "released": "released",
     "founded": "founded", "founding": "founded", "foundation": "founded", "established": "established",
@@ -140,7 +142,8 @@ class Lexicon:
             noun = turned[1]
         self.relations.append(RelationWords(verb, noun, backwards))
         if turned is not None:
-            _add(self.finite, turned[0], Verb(relation))
+            for form in (turned[0], base_of_past(turned[0])):
+                _add(self.finite, form, Verb(relation))
         for text in _spellings([label, vocabulary.relation_name(relation)]):
             if text.endswith(" of"):  # `the capital of France`: the capital is what is asked for
                 continue
@@ -157,9 +160,9 @@ class Lexicon:
             self._verb(guess, Verb(relation ^ 1, 1))
         if turned is not None:
             self._verb("is by", Verb(relation ^ 1, 2))
-        if words and words[0] in _PLACES:
-            of_place = verb is None or verb.rpartition(" ")[2] in _PLACES  # `lies on`, and not `is part of`
-            for place in _PLACES:
+        if words and words[0] in PLACES:
+            of_place = verb is None or verb.rpartition(" ")[2] in PLACES  # `lies on`, and not `is part of`
+            for place in PLACES:
                 self._verb(f"is {place}", Verb(relation ^ 1, (2 if of_place else 4) - (place == words[0])))
             self._verb(f"is {words[0]} {' '.join(words[1:])}".rstrip(), Verb(relation ^ 1))
 
@@ -171,7 +174,13 @@ class Lexicon:
                 _add(self.finite, f"{form} {rest}", verb)
             _add(self.reduced, rest, verb)
         else:
-            forms = {first, base} | ({"have", "had", "has"} if base == "have" else set())
+            forms = {first, base, base_of_past(base)} | ({"have", "had", "has"} if base == "have" else set())
+            if base != "have" and not rest:  # diseases treated by aspirin
+                for preposition, loose in (("by", 1), ("in", 3)):  # and languages spoken in Switzerland
+                    passive = f"{participle(base_of_past(base))} {preposition}"
+                    turned = Verb(verb.relation ^ 1, max(loose, verb.loose))
+                    for be in ("is ", "are ", "was ", "were ", ""):
+                        _add(self.finite if be else self.reduced, be + passive, turned)
             for form in forms:
                 _add(self.finite, f"{form} {rest}".rstrip(), verb)
             _add(self.reduced, f"{gerund(base)} {rest}".rstrip(), verb)

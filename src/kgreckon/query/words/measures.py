@@ -274,19 +274,26 @@ class ValueReader(AmountReader):
     def _factor(self) -> float | None:
         word = self.take(*_FACTORS)
         if word is not None:
+            self.take("of")
             return _FACTORS[word]
         sign = self.sees("-", "−") is not None
-        place = self.at + sign
-        if not self.is_number(place) or self.sees(*_TIMES, place=place + 1) is None:
+        place, share = self.at + sign, 1.0
+        if not self.is_number(place):
             return None
         text = self.tokens[place].text.replace(",", "")
-        self.at = place + 2
+        if (percent := self.sees("% of", "percent of", "per cent of", place=place + 1)) is not None:
+            self.at, share = place + 2 + percent.count(" "), 0.01
+        elif self.sees(*_TIMES, place=place + 1) is not None:
+            self.at = place + 2
+        else:
+            return None
         try:
             factor = float(text)
         except ValueError:
             raise self.error(f"{text!r} is not a factor", place) from None
         if not math.isfinite(factor):
             raise self.error(f"{text!r} is too large", place)
+        factor = float(f"{factor * share:.15g}") if share != 1 else factor
         return -factor if sign else factor
 
     def _offset(self, unit: str | None) -> float | None:

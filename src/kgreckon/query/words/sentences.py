@@ -89,8 +89,8 @@ def _distance(question: Question, near: Near, writer: _Writer | StrictWriter) ->
         of = f"({of})"
     if near.within is None:
         return f"nearest to {of}"
-    kilometres = plain_number(near.within / 1000)
-    whole = near.within >= 1000 and "e" not in kilometres and float(kilometres) * 1000 == near.within
+    kilometres = plain_number(float(f"{near.within / 1000:.15g}"))
+    whole = near.within >= 1000 and "e" not in kilometres and round(float(kilometres) * 1000, 6) == near.within
     return f"within {f'{kilometres} km' if whole else f'{plain_number(near.within)} m'} of {of}"
 
 
@@ -244,8 +244,9 @@ class _Writer(NumberWriter):
             case Follow(relation, of) if not self._kind(query):
                 words = self.lexicon.relations[relation >> 1]
                 if relation & 1 and words.verb is not None:
-                    if isinstance(of, Entity) and self._is_in(relation, of.entity):
-                        return "in", f"in {self.entity(of.entity)}"
+                    named = of.parts if isinstance(of, Or) else (of,)
+                    if all(isinstance(one, Entity) and self._is_in(relation, one.entity) for one in named):
+                        return "in", f"in {self.things(of)}"
                     first, _, rest = words.verb.partition(" ")
                     if base_form(first) == "be" and rest.split(" ")[0] not in ("a", "an", "the"):
                         return "in", f"{rest} {self._object(of, last)}"

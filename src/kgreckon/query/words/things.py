@@ -22,7 +22,7 @@ class SetReader(ConditionReader):
     def set(self, depth: int) -> Query:
         """A set, or the union of several."""
         parts = [self.part(depth)]
-        while self.take("or"):
+        while self.take("or", *[", or"] * (depth == 0)):
             parts.append(self.part(depth))
         if len(parts) > 1 and depth == 0 and self.near is not None:
             raise self.error("a distance is asked of all answers: put what stands beside 'or' in brackets before it")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import product
 
 from kgreckon.query.algebra import And, Entity, Follow, Not, Or, Query, ValueOf
 from kgreckon.query.words.cursor import ARTICLES, is_numbers
-from kgreckon.query.words.lexicon import Noun, Verb, tightest
+from kgreckon.query.words.lexicon import PLACES, Lexicon, Noun, Verb, tightest
 from kgreckon.query.words.measures import ValueReader
 
 BE = ("is", "are", "was", "were", "isn't", "aren't", "wasn't", "weren't")
+_ALL_LOOKED_AT = 4096
 _LOOKED_AT = 16  # ends of a relation, where it is asked whether one is of a class
 _DO_NOT = ("do not", "does not", "did not", "don't", "doesn't", "didn't", "don’t", "doesn’t")
-_HAVE = ("have", "has", "had")
+HAVE = ("have", "has", "had")
 ANYTHING = ("things", "something", "anything", "everything", "someone", "anyone", "everyone", "somebody", "whatever",
             "thing", "those", "ones", "people who", "people", "who", "that which")  # fmt: skip
 ENDINGS = ("are there", "is there", "do we know", "are known", "there are")  # of a question
@@ -34,6 +36,10 @@ class VerbReader(ValueReader):
 
     kind: int | None = None  # the class of the things that are spoken of
     joint: And | None = None  # the conditions of one verb with several objects: each stands for itself
+
+    def __init__(self, text: str, lexicon: Lexicon) -> None:
+        super().__init__(text, lexicon)
+        self._ways: dict[tuple[int, int, int], tuple[int, Query, int] | None] = {}
 
     def spliced(self, condition: Query) -> list[Query]:
         """A condition, or several where one verb has several objects."""
@@ -58,6 +64,10 @@ class VerbReader(ValueReader):
     @abstractmethod
     def _condition_on(self, depth: int) -> Query:
         """One condition on a property."""
+
+    @abstractmethod
+    def comparative(self, depth: int) -> Query | None:
+        """`higher than 4 km`, `larger than France`, `above 3 km`."""
 
     @abstractmethod
     def negated(self, query: Query) -> Query:
@@ -152,15 +162,52 @@ class VerbReader(ValueReader):
         none = self.take("neither", "no") is not None
         objects = self.objects(depth + 1, or_nor=none)
         refused = [] if none else self._refused(depth + 1)
-        relation = self._one_verb(verbs, [*objects, *refused], start, text)
-        parts = [Follow(relation, self._things(of)) for of in objects]
-        denied = [Not(Follow(relation, self._things(of))) for of in refused]
+        relation = self._one_verb(verbs, objects, start, text)
+        in_place = text.rpartition(" ")[2].casefold() in PLACES
+        parts = [(in_place and self._through(relation, of)) or Follow(relation, self._things(of)) for of in objects]
+        denied = [Not(self._refusal(relation, self._things(of))) for of in refused]
         if none:
             return Not(parts[0] if len(parts) == 1 else Or(tuple(parts)))
         if len(parts) + len(denied) == 1:
             return parts[0]
         self.joint = And((*parts, *denied))
         return self.joint
+
+    def _through(self, relation: int, place: Query) -> Query | None:
+        """`cities in Europe`, where cities are in countries, and these in Europe: the one way that is stated."""
+        named = _named_in([place])
+        ways = {self._way(relation, one, self.kind) for one in named} if self.kind is not None else set()
+        way = ways.pop() if len(ways) == 1 else None
+        if way is None:
+            return None
+        first, between, last = way
+        return Follow(first, And((between, Follow(last, place))))
+
+    def _way(self, relation: int, place: int, kind: int) -> tuple[int, Query, int] | None:
+        """The one way to members of a class from a place that a relation does not lead to: what lies between."""
+        if (relation, place, kind) in self._ways:
+            return self._ways[relation, place, kind]
+        ways: dict[tuple[int, int, int], None] = {}
+        if (classes := self.lexicon.classes) is not None and not self._ends_in(relation, place, kind, _ALL_LOOKED_AT):
+            near = {verb.relation for word in PLACES for verb in self.lexicon.reduced.get(word, ()) if verb.loose < 4}
+            for last, first in product(sorted(near), repeat=2):
+                between = [
+                    one for one in self.vocabulary.ends(last, place, _LOOKED_AT) if self._ends_in(first, one, kind)
+                ]
+                ways.update(
+                    {(first, one, last): None for end in between for one in self.vocabulary.ends(classes, end, 1)}
+                )
+        found = None
+        if len(ways) == 1 and classes is not None:
+            first, one, last = next(iter(ways))
+            found = first, Follow(classes ^ 1, Entity(one)), last
+        self._ways[relation, place, kind] = found
+        return found
+
+    def _refusal(self, relation: int, of: Query) -> Query:
+        """What `but not Egypt` leaves out: what a verb leads to from there, or the thing itself."""
+        itself = isinstance(of, Entity) and not self.vocabulary.leads(relation, of.entity)
+        return of if itself else Follow(relation, of)
 
     def _refused(self, depth: int) -> list[Query]:
         """`but not Switzerland`, `and not Drama`: further objects of the same verb, which it must not have."""
@@ -194,9 +241,9 @@ class VerbReader(ValueReader):
             verbs = [verb for verb in stated if not verb.loose] or stated or verbs
         return Follow(self._one_verb(verbs, [], place, self.span(place, self.at)) ^ 1, subject)
 
-    def _ends_in(self, relation: int, entity: int, kind: int | None) -> bool:
+    def _ends_in(self, relation: int, entity: int, kind: int | None, most: int = _LOOKED_AT) -> bool:
         """Whether a relation leads from something to members of a class, or to anything where none is given."""
-        ends = self.vocabulary.ends(relation, entity, _LOOKED_AT)
+        ends = self.vocabulary.ends(relation, entity, most)
         classes = self.lexicon.classes
         if kind is None or classes is None:
             return len(ends) > 0
@@ -249,8 +296,33 @@ class VerbReader(ValueReader):
         if listed:
             self.take(",")
         while (joint := self.sees("or", "and", *["nor"] * or_nor)) and self._another_object(self.at + 1):
+            if self._begins_its_own_phrase(self.at + 1, found):
+                if joint == "or":
+                    break
+                raise self.error("both, or either? Write 'or' between two sets of things, or put an object in brackets")
             another(joint)
         return [parts[0] if len(parts) == 1 else self.union(parts) for parts in found]
+
+    def _begins_its_own_phrase(self, place: int, objects: Sequence[Sequence[Query]]) -> bool:
+        """Whether a class noun after an object is not one more: `countries in Europe or countries in Asia`.
+
+        After an object of the same class it is: `cities in countries that speak French or countries in Africa`.
+        """
+        kind, end = self.class_at(place + (self.low(place) in ARTICLES))
+        if kind is None or self.entity_at(place)[1] > end:
+            return False
+        return not any(kind in self._classes_of(one) for parts in objects for one in parts)
+
+    def _classes_of(self, query: Query) -> list[int]:
+        """The classes that the noun of a set names."""
+        match query:
+            case Follow(relation, Entity(kind)) if relation == self.lexicon.is_a:
+                return [kind]
+            case And((first, *_)):
+                return self._classes_of(first)
+            case Or(parts):
+                return [kind for part in parts for kind in self._classes_of(part)]
+        return []
 
     def _list_ahead(self) -> tuple[str, int]:
         """Of `France, Germany and Italy` the word at the end, and how many commas separate names before it."""
@@ -292,7 +364,7 @@ class VerbReader(ValueReader):
         """Whether a verb begins here."""
         if self.sees(*ENDINGS, place=place) is not None:
             return False
-        if self.sees(*_DO_NOT, *BE, *_HAVE, "not", place=place) is not None:
+        if self.sees(*_DO_NOT, *BE, *HAVE, "not", place=place) is not None:
             return True
         return bool(self.finite_at(place)[0]) and not (self.entity_at(place)[1] > self.finite_at(place)[1])
 
@@ -345,7 +417,7 @@ class VerbReader(ValueReader):
             if not denied:
                 return found
             return Not(found) if bracketed else self.negated(found)
-        if self.take(*_HAVE):
+        if self.take(*HAVE):
             return self._condition_on(depth)
         self.unknown("a verb, such as 'is', 'has' or " + self._some_verb(), self.at)
 
@@ -360,6 +432,8 @@ class VerbReader(ValueReader):
             return self._verb(verbs, end, depth)
         if self._is_dated(self.at):
             return self._dated(depth)
+        if (compared := self.comparative(depth)) is not None:
+            return compared
         skipped = self.low() in ARTICLES
         kind, end = self.class_at(self.at + skipped)
         if kind is not None and self.entity_at(self.at)[1] <= end:

@@ -204,7 +204,7 @@ class TestQuestions:
             examples = each.get("/api/info").json()["examples"]
             assert len(examples) >= 3
             for example in examples:
-                assert each.post("/api/ask", json={"query": example["query"]}).json()["observed"] > 0
+                assert each.post("/api/ask", json={"query": example}).json()["observed"] > 0
 
 
 class TestNames:
@@ -387,11 +387,12 @@ def test_a_neural_run_is_served_with_examples_that_it_can_answer(world_graph, tm
     service = open_service(tmp_path / "r", Limits())
     service.warm_up()
     assert service.about.model == ModelInfo(name="gqe-dice", calibration=ScoreMeaning.SHARE, any_comparison=False)
-    texts = [example.query for example in service.about.examples]
-    assert NORTH in texts and not any("<=" in text or "nv" in text for text in texts)
+    texts = service.about.examples
+    assert len(texts) >= 3 and not any(" between " in text for text in texts)  # which takes any comparison
     each = client_of(service)
     for text in texts:
         found = each.post("/api/ask", json={"query": text, "limit": 50, "explain": True}).json()
-        assert found["answers"] and all(answer["reason"]["statements"] for answer in found["answers"])
+        assert found["answers"] or found["total"]
+        assert all(answer["reason"]["statements"] for answer in found["answers"])
     refused = each.post("/api/ask", json={"query": "(rap,(latitude),(np,(x <= y),(nv,(12.5))))"})
     assert refused.status_code == 400 and "12.5" in refused.json()["error"]

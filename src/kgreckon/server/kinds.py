@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.graph.triples import Triples
 from kgreckon.query.words.lexicon import lexicon_of
 
 
@@ -20,6 +21,13 @@ class Kinds:
     def relation(self) -> int | None:
         """The relation from a thing to its kind."""
         return lexicon_of(self.graph.vocabulary).classes
+
+    def all(self) -> list[int]:
+        """The kinds, the largest first."""
+        if self.relation is None:
+            return []
+        kinds, counts = np.unique(self._stated.targets, return_counts=True)
+        return kinds[np.argsort(-counts, kind="stable")].tolist()
 
     def of(self, entity: int) -> list[int]:
         """The kinds of an entity, the largest first."""
@@ -42,7 +50,13 @@ class Kinds:
         """The kinds of some different entities, and how many of them are of it, the most frequent first."""
         if self.relation is None:
             return []
-        of_kinds = self.graph.facts[self.graph.facts.labels == self.relation >> 1]
-        kinds, counts = np.unique(of_kinds.targets[np.isin(of_kinds.sources, entities)], return_counts=True)
+        own = np.isin(self._stated.sources, entities)
+        kinds, counts = np.unique(self._stated.targets[own], return_counts=True)
         order = np.argsort(-counts, kind="stable")
         return list(zip(kinds[order].tolist(), counts[order].tolist(), strict=True))
+
+    @cached_property
+    def _stated(self) -> Triples:
+        """The facts that state a kind."""
+        assert self.relation is not None
+        return self.graph.facts[self.graph.facts.labels == self.relation >> 1]

@@ -1,6 +1,8 @@
-"""Overviews of a kind of things, a relation or an attribute: how large, how spread, how well known."""
+"""Overviews of a graph, a kind of things, a relation or an attribute: how large, how spread, how well known."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 
@@ -10,13 +12,15 @@ from kgreckon.runs.quality import Quality
 from kgreckon.server import thing_schemas as schemas
 from kgreckon.server.catalogue import label_counts, most_frequent
 from kgreckon.server.distributions import histogram, of_attribute
-from kgreckon.server.schemas import NoParameters
+from kgreckon.server.schemas import EntityName, NoParameters
 from kgreckon.server.thing_details import ThingPages
 
 _FIRST = 20
 _RELATIONS = 30
 _ATTRIBUTES = 16
 _KINDS = 12
+_EXAMPLES = 3
+_PLACES = 200
 
 
 class Overviews:
@@ -31,6 +35,56 @@ class Overviews:
         """How well the model found what was hidden from it."""
         quality = self.quality
         return schemas.QualityReport(sentences=[] if quality is None else quality.sentences(), report=quality)
+
+    def overview(self, request: NoParameters, pause: Pause) -> schemas.Overview:
+        """What the graph is about."""
+        return self._of_all
+
+    @cached_property
+    def _of_all(self) -> schemas.Overview:
+        catalogue, kinds, places = self.catalogue, self.kinds.all(), self.things.places
+        attributes = most_frequent(catalogue.attribute_counts, _KINDS)
+        placed = np.argsort(-catalogue.degrees[places.entities], kind="stable")[:_PLACES]
+        return schemas.Overview(
+            kinds=[self._kind_of_all(kind) for kind in kinds[:_KINDS]],
+            num_kinds=len(kinds),
+            things=self._best_known(np.flatnonzero(catalogue.degrees), _KINDS),
+            relations=[
+                schemas.RelationOverview(
+                    relation=self.names.relation_name(2 * relation),
+                    label=self.names.relation_label(2 * relation),
+                    phrase=self.names.relation_phrase(2 * relation),
+                    facts=int(catalogue.relation_facts[relation]),
+                )
+                for relation in most_frequent(catalogue.relation_facts, _KINDS)
+            ],
+            attributes=[
+                schemas.AttributeOverview(
+                    attribute=self.names.attribute_name(attribute),
+                    count=int(catalogue.attribute_counts[attribute]),
+                    distribution=of_attribute(catalogue, attribute),
+                )
+                for attribute in attributes
+            ],
+            places=[
+                schemas.PlacedEntity(
+                    entity=self.things.named(int(places.entities[row])),
+                    place=(float(places.latitudes[row]), float(places.longitudes[row])),
+                )
+                for row in placed
+            ],
+            num_places=len(places.entities),
+        )
+
+    def _kind_of_all(self, kind: int) -> schemas.KindOverview:
+        assert self.kinds.relation is not None  # there is a kind
+        members = self.kinds.members(kind)
+        words = self.things.question_of(self.kinds.relation ^ 1, kind)["words"]
+        things = self._best_known(members, _EXAMPLES)
+        return schemas.KindOverview(kind=self.things.named(kind), words=words, count=len(members), things=things)
+
+    def _best_known(self, entities: np.ndarray, count: int) -> list[EntityName]:
+        return [self.things.named(entity) for entity in self.catalogue.most_connected(entities)[:count].tolist()]
 
     # ------------------------------------------------------------------------------------------------------- kinds
 

@@ -57,6 +57,7 @@ def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
     return (
         ApiRoute("GET", "/health", "Is it alive?", s.NoParameters, s.Health, service.health, Speed.AT_HAND),
         ApiRoute("GET", "/api/info", "What it answers.", s.NoParameters, s.Info, service.info, Speed.AT_HAND),
+        ApiRoute("GET", "/api/overview", "What it is about.", s.NoParameters, t.Overview, overviews.overview),
         ApiRoute("GET", "/api/names", "Names that match a text.", s.NamesRequest, s.Names, service.search, quick),
         ApiRoute(
             "GET", "/api/propose", "What can come next.", s.ProposeRequest, s.WordsProposals, service.propose, quick

@@ -204,13 +204,6 @@ class ComparisonName(Schema):
     label: str
 
 
-class SampleQuestion(Schema):
-    """A question to begin with."""
-
-    words: str
-    query: str
-
-
 class Info(Schema):
     """What this server answers, and within which limits."""
 
@@ -219,7 +212,7 @@ class Info(Schema):
     graph: GraphSizes
     comparisons: tuple[ComparisonName, ...]
     units: tuple[str, ...]
-    examples: list[SampleQuestion]
+    examples: Annotated[list[str], Field(description="Questions in words that have answers.")]
     has_map: bool
     limits: Limits
     changes_in_the_log: Annotated[

@@ -117,14 +117,14 @@ class Service:
         for kind in ("entity", "relation", "attribute"):
             self.catalogue.search(kind, "a", 1)
         self._completed(None, _never)
-        for query in self._examples:
-            translated = self._translated(Question(query))
+        for text in self._examples:
+            translated = self._translated(self.read(text))
             self._completed(self.read(translated.sparql or translated.tree).query, _never)
 
     def predict_values(self, pause: Pause) -> None:
         """Ask the examples, and let the model compute ahead what many questions need."""
-        for query in self._examples:
-            asked = schemas.AskRequest.model_construct(query=blocks.write(query, self.names), limit=3, explain=True)
+        for text in self._examples:
+            asked = schemas.AskRequest.model_construct(query=text, limit=3, explain=True)
             self.ask(asked, pause)
         if len(self.graph.entities):
             self.things.predicted(0, pause, reasons=True)
@@ -304,13 +304,13 @@ class Service:
         return schemas.PlaceList(places=self.places.background())
 
     @cached_property
-    def _examples(self) -> tuple[Query, ...]:
-        return examples(self.catalogue, self.answerer.check)
+    def _examples(self) -> tuple[str, ...]:
+        return examples(self.catalogue, self.things.kinds, self.places, self.answerer.check)
 
     @cached_property
     def about(self) -> schemas.Info:
         """What this server answers, and within which limits."""
-        graph, model, names = self.graph, self.model, self.names
+        graph, model = self.graph, self.model
         return schemas.Info(
             version=__version__,
             model=schemas.ModelInfo(
@@ -325,10 +325,7 @@ class Service:
             ),
             comparisons=_COMPARISONS,
             units=tuple(graph.values.units),
-            examples=[
-                schemas.SampleQuestion(words=sentence(query, names), query=write_paper(query, names))
-                for query in self._examples
-            ],
+            examples=list(self._examples),
             has_map=bool(self.places),
             limits=self.limits,
             changes_in_the_log=None,

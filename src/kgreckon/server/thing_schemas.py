@@ -267,3 +267,48 @@ class QualityReport(Schema):
 
     sentences: list[str]
     report: Quality | None
+
+
+class KindOverview(Schema):
+    """A kind: how many things are of it, and some that much is known of."""
+
+    kind: EntityName
+    words: Annotated[str, Field(description="The question for all of them: countries.")]
+    count: Count
+    things: list[EntityName]
+
+
+class AttributeOverview(Schema):
+    """An attribute and how its values are spread."""
+
+    attribute: str
+    count: Count
+    distribution: Distribution
+
+
+class RelationOverview(Schema):
+    """A relation and how often it is stated."""
+
+    relation: str
+    label: str
+    phrase: str | None
+    facts: Count
+
+
+class PlacedEntity(Schema):
+    """An entity and where it is."""
+
+    entity: EntityName
+    place: Point
+
+
+class Overview(Schema):
+    """What the graph is about: the most frequent kinds, relations and attributes, and what most is known of."""
+
+    kinds: list[KindOverview]
+    num_kinds: Count
+    things: list[EntityName]
+    relations: list[RelationOverview]
+    attributes: list[AttributeOverview]
+    places: list[PlacedEntity]
+    num_places: Count

@@ -68,6 +68,7 @@ function remembering(ask) {
 }
 
 export const info = () => get("/api/info");
+export const overview = remembering(() => get("/api/overview"));
 export const places = remembering(() => get("/api/places"));
 export const entity = remembering((name) => get("/api/entity", { name }));
 export const missing = remembering((name) => get("/api/missing", { name }));

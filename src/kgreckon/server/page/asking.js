@@ -204,7 +204,7 @@ async function arrive(text, asked) {
 
 function showExamples(examples) {
   if (!examples.length) return;
-  const buttons = examples.map(({ words }) =>
+  const buttons = examples.map((words) =>
     element(
       "li",
       {},

@@ -1,4 +1,4 @@
-"""Write the tables of settings in docs/ from the declarations of the models, between their markers.
+"""Write the tables of settings in docs/ from the declarations of models and server, between their markers.
 
 python scripts/make_settings.py            write the tables
 python scripts/make_settings.py --check    only check that they are up to date
@@ -11,18 +11,20 @@ import re
 import sys
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from kgreckon.models.registry import family_named
 from kgreckon.models.settings import described
+from kgreckon.server.limits import Limits
 
 DOCS = Path(__file__).parents[1] / "docs"
 MARKED = re.compile(r"(<!-- settings: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def table(family: str) -> str:
-    """The settings of a family of models as a table in Markdown."""
-    rows = [
-        (f"`{name}`", default, kind, text) for name, default, kind, text in described(family_named(family).settings)
-    ]
+def table(name: str) -> str:
+    """The limits of the server, or the settings of a family of models, as a table in Markdown."""
+    declared: type[BaseModel] = Limits if name == "limits" else family_named(name).settings
+    rows = [(f"`{setting}`", default, kind, text) for setting, default, kind, text in described(declared)]
     heading = ("setting", "default", "choices or type", "meaning")
     lines = [f"| {' | '.join(cells)} |\n" for cells in (heading, *rows)]
     return "".join([lines[0], "|---" * len(heading) + "|\n", *lines[1:]])

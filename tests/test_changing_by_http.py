@@ -125,7 +125,7 @@ class TestRefusals:
             ("CLEAR ALL", "CLEAR is not supported"),
             ("LOAD <http://a.example/>", "LOAD is not supported"),
             ("INSERT DATA { ?c :in :Norway }", "takes no variables"),
-            ("INSERT DATA { _:a :in :Norway }", "a blank node is no thing"),
+            ("INSERT DATA { _:a :in :Norway }", "a blank node is not a thing"),
             ('INSERT DATA { :Oslo :in "Norway" }', "not texts"),
             ("INSERT DATA { :Oslo :in :Norway", "not closed"),
             ("DELETE DATA { :a :b :c } ; DELETE WHERE { ?a :b ?c }", "only the first operation"),

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +17,6 @@ from kgreckon.cli import app
 from kgreckon.models.registry import choose_settings, family_of
 from kgreckon.models.settings import described
 from kgreckon.reproduce.plan import BACKBONES, plans_for
-from kgreckon.server import Limits
 from small_world import small_world
 
 MARK = "-- the end of a block --"
@@ -151,14 +149,6 @@ class TestWhatIsMade:
         )
         assert done.returncode == 0, done.stderr
 
-    def test_the_limits_of_the_server_are_those_of_its_page(self):
-        rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([\d., ]+) \|", text_of("docs/server.md"), re.MULTILINE)
-        shown: dict[str, float] = {}
-        for names, defaults in rows:
-            numbers = [float(number.replace(",", "")) for number in defaults.split(", ")]
-            shown |= dict(zip(re.findall(r"\w+", names), numbers, strict=True))
-        assert shown == asdict(Limits())
-
     def test_the_settings_of_a_reproduction_are_those_of_its_plans(self):
         rows = re.findall(r"^\| (\w+) \| ([\d,]+ \|.*) \|$", text_of("docs/training.md"), re.MULTILINE)
         shown = {model: [float(cell.replace(",", "")) for cell in cells.split(" | ")] for model, cells in rows}
@@ -172,9 +162,9 @@ class TestWhatIsMade:
             planned[model] = [*steps, *others]
         assert shown == planned
 
-    @pytest.mark.parametrize(("page", "family"), [("docs/training.md", "neural"), ("docs/reckoner.md", "reckoner")])
-    def test_each_family_of_models_has_its_table(self, page, family):
-        assert f"<!-- settings: {family} -->" in text_of(page)
+    @pytest.mark.parametrize(("page", "name"), [("training", "neural"), ("reckoner", "reckoner"), ("server", "limits")])
+    def test_each_declaration_has_its_table(self, page, name):
+        assert f"<!-- settings: {name} -->" in text_of(f"docs/{page}.md")
 
 
 @cache

@@ -113,7 +113,8 @@ class TestQuestions:
         text = "(i,(rp,(r0),(e,(e1))),(rap,(height),(np,(GreaterThan),(nv,(3)))))"
         found = client_of(reckoner).post("/api/ask", json={"query": text, "limit": 40, "explain": True}).json()
         expected = reckoner.answerer.ask(text, 40, explain=True)
-        assert found["answers"] == json.loads(json.dumps(expected.as_json()["answers"]))
+        everywhere = json.loads(json.dumps(expected.as_json()))
+        assert {name: found[name] for name in everywhere} == everywhere and found["notes"] == expected.notes()
         assert {each["observed"] for each in found["answers"]} == {True, False}
         assert found["observed"] == expected.observed and found["words"] == expected.words
         for each in found["answers"]:

@@ -343,7 +343,7 @@ class TestBounds:
 
     def test_limits_can_be_meant(self):
         for wrong in ("at_once", "seconds", "query_nodes"):
-            with pytest.raises(UserError, match=f"the limit {wrong} must be"):
+            with pytest.raises(UserError, match=f"{wrong} must be above 0"):
                 Limits(**{wrong: 0})
         assert Limits(waiting=0).waiting == 0
 

@@ -26,6 +26,7 @@ EXTRAS = {
     "fastexcel": "tables",
     "duckdb": "tables",
     "networkx": "tables",
+    "pandas": "tables",
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kgreckon.answers.answer_columns import Cell, Column
 from kgreckon.answers.reason import Reason
 from kgreckon.answers.totals import Total
+from kgreckon.errors import naming_extras
 from kgreckon.graph.literals import exactly, is_calendar
 from kgreckon.models.interface import ScoreMeaning
 
@@ -84,6 +85,7 @@ class Answers:
         """The same as plain data."""
         return asdict(self)
 
+    @naming_extras()
     def to_pandas(self) -> pandas.DataFrame:
         """A frame with a row for each answer and a column for each value that the question speaks of (needs pandas)."""
         import pandas

@@ -170,9 +170,13 @@ class Answerer:
                 raise
         return Sorting(names.attribute_id(order[1:]), descending=True)
 
+    def _model_for(self, only: Only | None) -> Model:
+        """What is observed alone needs no model but exact answering."""
+        return self.exact.model if only is Only.OBSERVED else self.model
+
     def rank(self, query: Query, pause: Pause | None = None, only: Only | None = None) -> Ranking:
-        """The candidates for a query; what is observed alone needs no model."""
-        model = self.exact.model if only is Only.OBSERVED else self.model
+        """The candidates for a query, with their scores."""
+        model = self._model_for(only)
         sort = sort_of(query, self.graph.vocabulary)
         self.check(query, model)
         proved = ask_exactly(self.graph, query, model.mode, pause)
@@ -212,7 +216,7 @@ class Answerer:
             candidates, of_them, nearness = near_ones(self.places, question.near, ranking.candidates, ranking.proved)
             ranking = replace(ranking, candidates=candidates, proved=of_them)
         if question.where:
-            model = self.exact.model if only is Only.OBSERVED else self.model
+            model = self._model_for(only)
             met = calculated_ones(self.graph, model, question, ranking.candidates, ranking.proved, pause)
             ranking = replace(ranking, candidates=met[0], proved=met[1])
         names, proved = self.graph.vocabulary, set(ranking.proved.tolist())
@@ -253,7 +257,7 @@ class Answerer:
         )
 
     def _total(self, question: Question, proved: np.ndarray, only: Only | None, pause: Pause | None) -> Total:
-        model = self.exact.model if only is Only.OBSERVED else self.model
+        model = self._model_for(only)
         return total_with_inferred(self.graph, model, question, proved, pause, COVERAGE)
 
     def _columns(
@@ -363,7 +367,7 @@ class Answerer:
     def _reasons(
         self, query: Query, places: Sequence[int], only: Only | None = None, pause: Pause | None = None
     ) -> list[Reason]:
-        model = self.exact.model if only is Only.OBSERVED else self.model
+        model = self._model_for(only)
 
         @cache
         def expected(entity: int, attribute: int) -> Prediction | None:

@@ -101,7 +101,7 @@ def reason_sentence(proof: Proof, names: Vocabulary, predict: Predict) -> str:
     whole, own = proof.probability, 1 - probability if denied else probability
     if abs(whole - own) > 0.1 * own:
         text += f" With all else that it takes: {percent(whole)}."
-    return text[:1].upper() + text[1:]
+    return text
 
 
 Uncertain = tuple[Step, float, bool, Proof | None]  # a step, its probability, whether it is denied, what a number is
@@ -167,7 +167,7 @@ def _number(step: Step, probability: float, condition: Proof | None, names: Voca
     of_entity = step.target if step.operator is Operator.HAVING_VALUE else step.source
     assert isinstance(of_entity, int)
     found = predict(of_entity, step.label)
-    subject = f"the {names.attribute_label(step.label)} of {names.entity_label(of_entity)}"
+    subject = f"The {names.attribute_label(step.label)} of {names.entity_label(of_entity)}"
     if step.operator is Operator.HAVING_VALUE and condition is not None:
         adverb, negative = hedged(probability)
         words = condition_words(condition, names)

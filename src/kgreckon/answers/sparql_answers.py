@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kgreckon.engine.rdf_terms import XSD, Row, SparqlResult, Term
-from kgreckon.errors import nearest
+from kgreckon.errors import naming_extras, nearest
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.symbols import Symbols
 from kgreckon.query.algebra import plain_number
@@ -37,7 +37,7 @@ class SparqlAnswers:
     query: str
     result: SparqlResult
     graph: KnowledgeGraph
-    unknown: tuple[str, ...] = ()  # where there is no answer: what the query names and the graph has not, in words
+    unknown: tuple[str, ...] = ()  # without an answer: what the query names and the graph does not have
     inferred: bool = False  # whether a model may have added rows
     known: tuple[Known, ...] = ()  # of each row, where some are inferred
 
@@ -95,6 +95,7 @@ class SparqlAnswers:
         ]
         return said | {"head": {"vars": list(self.variables)}, "results": {"bindings": bindings}}
 
+    @naming_extras()
     def to_pandas(self) -> pandas.DataFrame:
         """A frame with a column for each variable, numbers as numbers and names as names (needs pandas)."""
         import pandas
@@ -139,7 +140,7 @@ class SparqlAnswers:
 
 
 def unknown_names(query: str, graph: KnowledgeGraph) -> tuple[str, ...]:
-    """What a query names and the graph has not, with what is called similarly."""
+    """What a query names and the graph does not have, with what is called similarly."""
     known, told = _symbols(graph), []
     for iri in dict.fromkeys(iris_in(query)):
         name = name_of(iri)

@@ -81,7 +81,7 @@ def _remove(draft: Draft, subject: Term, predicate: Term, object_: Term) -> None
 def _name(term: Term) -> str:
     if not term.is_iri:
         what = "a blank node" if term.blank else f"the literal {term.text!r:.60}"
-        raise UserError(f"{what} is no thing: things have names, which are IRIs")
+        raise UserError(f"{what} is not a thing: things have names, which are IRIs")
     return name_of(term.text)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from kgreckon.errors import UserError
+from kgreckon.errors import UserError, naming_extras
 from kgreckon.evaluation.by_hardness import HardnessRow
 from kgreckon.evaluation.metrics import Metrics
 from kgreckon.evaluation.reliability import ReliabilityRow
@@ -162,6 +162,7 @@ class EvaluationResult:
             for name, metrics in table.rows()
         ]
 
+    @naming_extras()
     def to_pandas(self) -> pandas.DataFrame:
         """A frame with a row for each line of the tables (needs pandas)."""
         import pandas

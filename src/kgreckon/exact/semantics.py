@@ -252,7 +252,7 @@ def _unite_numbers(one: NumberSets, other: NumberSets) -> NumberSets:
 
 
 def check_ids(graph: KnowledgeGraph, batch: Batch[np.ndarray]) -> None:
-    """Raise a UserError where a batch holds an id that the graph has not: compiled code would read past its arrays."""
+    """Raise a UserError for an id that is not in the graph: compiled code would read past its arrays."""
     limits = {
         Operator.ENTITY: len(graph.entities),
         Operator.NUMBER: len(graph.values) + len(batch.literals),

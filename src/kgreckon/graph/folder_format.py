@@ -55,5 +55,5 @@ def require(holds: bool, path: Path, problem: str) -> None:
 
 
 def require_rows(found: int, expected: object, path: Path) -> None:
-    """Raise a UserError where a table has not the rows that the header counts."""
+    """Raise a UserError where a table does not have the rows that the header counts."""
     require(expected == found, path, f"it has {found} rows, the header says {expected}")

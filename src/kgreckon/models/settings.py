@@ -79,7 +79,7 @@ def parse_assignments(texts: Iterable[str]) -> dict[str, str]:
     return values
 
 
-def described(settings: type[Settings]) -> list[tuple[str, str, str, str]]:
+def described(settings: type[BaseModel]) -> list[tuple[str, str, str, str]]:
     """Name, default, type or choices, and sentence of each setting, for `--help-settings` and the documentation."""
     rows = []
     for name, field in settings.model_fields.items():

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -92,6 +93,7 @@ def reproduce(
     `out`, and the same call goes on with it; it stops after `budget` seconds. Where runs failed the report is made of
     the others, and a FailedRunsError is raised.
     """
+    import_module("matplotlib")  # which the report needs: not after hours of training
     progress = progress or ReproductionProgress()
     paper = paper_dataset(dataset)
     plans = plans_for(dataset, models, settings, seeds, ablation, paper_loss)

@@ -12,7 +12,7 @@ from kgreckon.errors import UserError, first_problem
 LEAST = 0.01  # candidates below are not counted
 _ENOUGH = 10  # held-back facts from which on a relation's figures mean something
 _HARDLY = 15.0  # percent of answers among the ten best, below which a relation is hardly found
-_ABOVE = 0.8  # what `complete` writes without being told otherwise
+_ABOVE = 0.8  # what `complete` writes by default
 
 
 class _Part(BaseModel):

@@ -2,43 +2,79 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
-from kgreckon.errors import UserError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kgreckon.errors import UserError, first_problem
+
+Count = Annotated[int, Field(gt=0)]
+Amount = Annotated[float, Field(gt=0)]
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(BaseModel):
     """The bounds that every request keeps to, whoever sends it."""
 
-    query_characters: int = 4_000  # of a query's text
-    name_characters: int = 20_000  # of the name of a thing, relation or attribute in an address
-    sparql_tokens: int = 1_000  # words and signs; nothing can stop rdflib's parser, which reads 2,000 in a second
-    query_depth: int = 16  # levels of a query
-    query_nodes: int = 48
-    head_bytes: int = 65_536  # of a request: its first line and its header fields
-    head_seconds: float = 10.0  # until a head that has begun, or the first of a connection, is complete
-    body_bytes: int = 65_536
-    answers: int = 1_000  # of the JSON interface
-    reasons: int = 50  # answers of one request that are explained
-    names: int = 100  # of one search
-    sparql_answers: int = 10_000
-    sparql_floor: float = 0.01  # the least score of an inferred answer, unless a request says another
-    sparql_default: int = 100  # rows for a SELECT without a LIMIT, unless the graph proves more
-    sparql_triples: int = 20_000_000  # of a graph that is kept in Oxigraph too, for queries outside of the subset
-    sparql_characters: int = 16_000_000  # of the result of such a query
-    sparql_bytes: int = 1 << 30  # of memory that it may take
-    heads: int = 64  # of a reckoner's predicted facts, fewer than in evaluations: docs/results.md shows what it costs
-    seconds: float = 10.0  # from the request to its answer
-    at_once: int = 2  # requests that are computed at the same time; one client has all of these workers but one
-    waiting: int = 64  # requests that may wait for their turn
-    client_waiting: int = 16  # of one client
-    connections: int = 512
-    client_connections: int = 64  # of one client
-    stop_seconds: float = 10.0  # for running requests when the server is asked to stop
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value < 0 or (value == 0 and field.name != "waiting"):
-                raise UserError(f"the limit {field.name} must be above 0, not {value}")
+    query_characters: Count = Field(4_000, description="Length of a query text.")
+    name_characters: Count = Field(
+        20_000,
+        description="Length of the name of a thing, relation or attribute in an address.",
+    )
+    sparql_tokens: Count = Field(
+        1_000,
+        description="Words and signs of a SPARQL query; its parser cannot be interrupted and reads 2,000 per second.",
+    )
+    query_depth: Count = Field(16, description="Levels of a query.")
+    query_nodes: Count = Field(48, description="Parts of a query.")
+    head_bytes: Count = Field(
+        65_536,
+        description="First line and header fields of a request, whether they arrive at once or in pieces.",
+    )
+    head_seconds: Amount = Field(
+        10.0,
+        description="Until the head of a request that has begun, or the first of a connection, is complete.",
+    )
+    body_bytes: Count = Field(
+        65_536,
+        description="Body of a request, counted while it is read, whatever length it declares.",
+    )
+    answers: Count = Field(1_000, description="Answers of one request to the JSON interface.")
+    reasons: Count = Field(
+        50,
+        description="Answers of one request that are explained; further ones can be explained one by one.",
+    )
+    names: Count = Field(100, description="Names of one search.")
+    sparql_answers: Count = Field(10_000, description="Rows of a SPARQL result.")
+    sparql_floor: Amount = Field(
+        0.01,
+        description="The least score of an inferred answer at `/sparql`, unless the request gives a `floor`.",
+    )
+    sparql_default: Count = Field(100, description="Rows for a SELECT without a LIMIT, unless the graph proves more.")
+    sparql_triples: Count = Field(
+        20_000_000,
+        description="Triples of a graph that is also loaded into Oxigraph, for queries without inference.",
+    )
+    sparql_characters: Count = Field(16_000_000, description="Size of the result of such a query.")
+    sparql_bytes: Count = Field(1 << 30, description="Memory that such a query may take.")
+    heads: Count = Field(
+        64,
+        description="Heads that a reckoner's predicted facts start from, a quarter of the 256 of evaluations.",
+    )
+    seconds: Amount = Field(10.0, description="From the request to its answer, including waiting.")
+    at_once: Count = Field(
+        2,
+        description="Requests that are computed at the same time; one client has all of these workers but one.",
+    )
+    waiting: int = Field(64, ge=0, description="Requests that may wait for their turn; any more get 503 immediately.")
+    client_waiting: Count = Field(16, description="Waiting requests of one client.")
+    connections: Count = Field(512, description="Open connections; any more get 503 immediately.")
+    client_connections: Count = Field(64, description="Open connections of one client.")
+    stop_seconds: Amount = Field(10.0, description="For running requests when the server is asked to stop.")
+
+    def __init__(self, **limits: Any) -> None:
+        try:
+            super().__init__(**limits)
+        except ValidationError as error:
+            raise UserError(f"limits of the server: {first_problem(error)}") from None

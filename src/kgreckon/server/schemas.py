@@ -328,8 +328,9 @@ class Distribution(Schema):
 
 
 class RankedAnswers(Translation):
-    """The best answers to a query, the places of those that have one, an estimate of numbers, and histograms."""
+    """The best answers to a query as everywhere, with the places of those that have one, and histograms."""
 
+    query: str
     type: str
     specific_type: str
     calibration: ScoreMeaning
@@ -338,7 +339,13 @@ class RankedAnswers(Translation):
     estimate: Estimate | None
     columns: tuple[Column, ...]
     total: Total | None
+    unlikely: Count
+    above: float
+    unordered: Count
+    unplaced: Count
     rests_on_absence: bool
+    among: Count
+    notes: list[str]
     limit: Count
     places: dict[str, Point]
     distributions: list[Distribution]

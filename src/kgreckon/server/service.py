@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
@@ -227,17 +228,10 @@ class Service:
         answers = self.answerer.best(ranking, limit, only, request.explain, self.limits.reasons, pause, question)
         entities = [answer.name for answer in answers if answer.value is None]
         places = {name: self.places.of(self.names.entity_id(name)) for name in entities}
+        everywhere = {field.name: getattr(answers, field.name) for field in fields(answers)}
         return schemas.RankedAnswers(
-            **dict(self._translated(question)),
-            type=answers.type,
-            specific_type=answers.specific_type,
-            calibration=answers.calibration,
-            observed=answers.observed,
-            answers=answers.answers,
-            estimate=answers.estimate,
-            columns=answers.columns,
-            total=answers.total,
-            rests_on_absence=answers.rests_on_absence,
+            **(dict(self._translated(question)) | everywhere),
+            notes=answers.notes(),
             limit=limit,
             places={name: place for name, place in places.items() if place is not None},
             distributions=distributions(self.catalogue, ranking, pause),

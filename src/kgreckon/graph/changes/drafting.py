@@ -261,7 +261,7 @@ def _unknown_predicate(graph: KnowledgeGraph, text: str) -> UserError:
 
 
 def _new_unit(wish: Wish) -> str | None:
-    """The unit of the attribute that a predicate would be if it were new; None where the object is no number."""
+    """The unit of the attribute that a predicate would be if it were new; None where the object is not a number."""
     if not isinstance(wish.object, str):
         return _unit(wish.unit) if wish.unit else PLAIN_UNIT
     quantity = _read(wish.object)

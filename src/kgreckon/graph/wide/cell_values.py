@@ -203,7 +203,7 @@ def _by_row(
         if own is not None and same_dimension(own, unit):
             result[rows] = converted(numbers[rows], own, unit)
             continue
-        what = "is no unit that is known" if own is None else f"cannot be converted to {unit}, the unit of most"
+        what = "is not a known unit" if own is None else f"cannot be converted to {unit}, the unit of most"
         for row in rows.tolist():
             report.reject_at(table.place(row), f"column {units!r}: {text!r} {what} in {header!r}{_LEFT_OUT}")
     return result

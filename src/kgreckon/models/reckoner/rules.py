@@ -18,8 +18,8 @@ from kgreckon.compiling import compiled
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.proofs import RulePath
 
-_FANOUT = 200  # edges looked at after the first step; of more, every so-manieth
-_WALKS = 200_000_000  # paths looked at in all; of more, those of every so-manieth entity
+_FANOUT = 200  # edges looked at after the first step; of more, a regular sample
+_WALKS = 200_000_000  # paths looked at in all; of more, those of a regular sample of entities
 _PSEUDO = 5.0  # paths that stand beside a rule's own and obey no rule
 _LEAST_SUPPORT = 2
 _LEAST_CONFIDENCE = 0.03  # less hardly moves a score
@@ -35,7 +35,7 @@ _NONE = -1  # in the place of a second step
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules sorted by the label that they foretell, the most trusted first."""
+    """Rules sorted by the label that they predict, the most trusted first."""
 
     starts: np.ndarray  # (labels + 1,) int64: the rules of each label
     first: np.ndarray  # (rules,) int64: the label of the first step

@@ -247,6 +247,32 @@ def test_a_score_of_one_is_no_proof():
     assert ranking.best(5, Only.OBSERVED) == [(1, 0.0)] and ranking.best(5, Only.INFERRED) == [(0, 1.0), (2, 0.5)]
 
 
+class Careless(ExactModel):
+    """A model that scores some of the candidates, whatever is proved."""
+
+    def __init__(self, graph, scored, score):
+        super().__init__(graph)
+        self.given = Candidates(np.array(scored, dtype=np.int64), np.full(len(scored), score, dtype=np.float32))
+
+    def candidates(self, query, proved, pause=None):
+        return self.given
+
+
+@pytest.mark.parametrize("scored", [[], [0], [1], [0, 1, 2, 3]])
+@pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf, 0.0, 0.5])
+def test_what_is_proved_is_shown_whatever_the_model_scores(scored, score):
+    builder = GraphBuilder()
+    for town in ("a", "b", "c"):
+        builder.add_fact(town, "in", "d")
+    model = Careless(builder.build(), scored, score)
+    answers = Answerer(model).ask("(rp,(^in),(e,(d)))", limit=10)
+    proved = [answer for answer in answers.answers if answer.observed]
+    assert {answer.name for answer in proved} == {"a", "b", "c"} and answers.observed == 3
+    assert list(answers.answers[:3]) == proved
+    assert all(np.isfinite(answer.score) for answer in answers.answers)
+    assert len(answers.answers) == len({0, 1, 2, 3} & {*scored, *(model.graph.entities.find(name) for name in "abc")})
+
+
 @settings(max_examples=150)
 @given(st.data())
 def test_a_proof_holds_nothing_but_what_is_so(data):

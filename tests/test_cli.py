@@ -568,6 +568,22 @@ class TestUse:
         assert done.returncode == 0 and done.stdout.startswith(b"graph: ")
         assert run_apart("check", tmp_path / "graph").code == 0
 
+    def test_what_cannot_be_read_as_text_is_one_line(self, kgreckon, graph, tmp_path):
+        (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00\x81")
+        for name, problem in {
+            "bytes": "it is not text in UTF-8",
+            "missing": "No such file or directory",
+            ".": "Is a directory",
+        }.items():
+            assert kgreckon("update", graph, "--file", name).problem == f"{name} cannot be read: {problem}"
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows has another shell")
+    def test_a_closed_standard_input_is_one_line(self, graph, tmp_path):
+        for arguments in ("update graph --file -", "import - --out new"):
+            command = f"exec {sys.executable} -m kgreckon {arguments} <&-"
+            done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
+            assert (done.returncode, done.stderr) == (2, "error: standard input cannot be read: it is closed\n")
+
     def test_the_version(self, kgreckon):
         assert kgreckon("--version") == Result(0, f"kgreckon {__version__}\n", "")
 

@@ -13,7 +13,8 @@ from kgreckon.graph import GraphBuilder, ImportReport, TableKind, read_sources
 from kgreckon.graph.name_table import NameTable
 from kgreckon.graph.readers import built, table_blocks
 from kgreckon.graph.readers.tables import add_rows as add_single_rows
-from kgreckon.graph.readers.tables import read_rows, read_table, suffix_of
+from kgreckon.graph.readers.tables import read_rows, read_table
+from kgreckon.graph.unpacking import suffix_of
 from test_storage import content
 
 XSD = "http://www.w3.org/2001/XMLSchema#"

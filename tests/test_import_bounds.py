@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from kgreckon.errors import UserError
-from kgreckon.graph import TableKind, read_sources
+from kgreckon.graph import TableKind, read_sources, unpacking
 from kgreckon.graph.readers import rdf, tables
 
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="urn:e:"'
@@ -93,6 +96,88 @@ class TestStatements:
     def test_many_short_ones_may_be_longer_together(self, tmp_path, small_bounds):
         path = written(tmp_path / "f.rdf", WHOLE.replace(STATEMENT, STATEMENT * 2000))
         assert path.stat().st_size > 2**16 and len(read_sources([path])[0].facts) == 1
+
+
+GRAPHML = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">{}</graph></graphml>'
+NODES, EDGE = '<node id="a"/><node id="b"/>', '<edge source="a" target="b"/>'
+NETWORKS = {
+    "f.graphml": GRAPHML.format(NODES + EDGE),
+    "f.gexf": '<gexf version="1.2" xmlns="http://www.gexf.net/1.2draft"><graph defaultedgetype="directed">'
+    f"<nodes>{NODES}</nodes><edges>{EDGE}</edges></graph></gexf>",
+}
+
+
+class TestWideSources:
+    """What is read as a whole: a small file may not take all memory."""
+
+    def test_small_files_that_unpack_to_much_take_little_memory(self, tmp_path):
+        """100 MiB in each, under an address space that has no room for them."""
+        long = "a line, text or tag is longer than 16,777,216 characters"
+        many = "unpacks to more than 100 times its size"
+        text, header = b"x" * 2**20, "name,height,weight,age,sort\n"
+        files = {
+            "text.json.gz": ('[{"a": "', text, '"}]', long),
+            "text.jsonl.gz": ('{"a": "', text, '"}', long),
+            "cell.csv.gz": (header, text, "", long),
+            "tag.graphml": (GRAPHML.partition("{}")[0] + '<node id="', text, '"/>', long),
+            "comment.gml.gz": ('graph [ comment "', text, '"]', long),
+            "records.json.gz": ("[", b'{"a": 1},' * 2**17, "{}]", many),
+            "lines.csv.gz": (header, b"a,1,1,1,b\n" * 2**17, "", many),
+        }
+        for name, (start, piece, end, _) in files.items():
+            with (gzip.open if name.endswith("gz") else Path.open)(tmp_path / name, "wb") as file:
+                file.write(start.encode())
+                for _ in range(100):
+                    file.write(piece)
+                file.write(end.encode())
+        program = """
+import resource, sys
+from pathlib import Path
+import networkx, pyarrow.csv, pyarrow.json
+from kgreckon.graph import read_sources
+from kgreckon.errors import UserError
+size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 150 * 2**20,) * 2)
+for path in sys.argv[1:]:
+    try:
+        read_sources([Path(path)])
+    except UserError as error:
+        print(error)
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", program, *(str(tmp_path / name) for name in files)], capture_output=True, text=True
+        )
+        assert len(done.stdout.splitlines()) == len(files), done.stdout + done.stderr
+        for told, (name, (*_, message)) in zip(done.stdout.splitlines(), files.items(), strict=True):
+            assert name in told and message in told
+
+    def test_workbooks_networks_and_typed_columns_have_bounds_too(self, tmp_path, monkeypatch):
+        sheet, columns, nodes = tmp_path / "f.xlsx", tmp_path / "f.parquet", tmp_path / "f.graphml.gz"
+        pandas.DataFrame({"name": ["a", "b", "c"], "height": [1, 2, 4], "age": [1, 2, 3]}).to_excel(sheet, index=False)
+        table = {"name": [f"n{i}" for i in range(2000)], "height": range(2000), "text": ["x" * 1000] * 2000}
+        pyarrow.parquet.write_table(pyarrow.table(table), columns)
+        nodes.write_bytes(gzip.compress(GRAPHML.format(NODES * 1000 + EDGE).encode()))
+        for path in (sheet, columns, nodes):
+            read_sources([path])
+        for bound, small in {
+            "TIMES_UNPACKED": 1,
+            "_TIMES_XML": 25,
+            "_ALWAYS_UNPACKED": 0,
+            "_ALWAYS_DECODED": 0,
+        }.items():
+            monkeypatch.setattr(unpacking, bound, small)
+        for path in (sheet, columns, nodes):
+            assert "times its size: if that is meant" in problem_of(path)
+
+    @pytest.mark.parametrize("name", NETWORKS)
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+    def test_entities_are_refused(self, tmp_path, name, encoding):
+        start = f'<?xml version="1.0" encoding="{encoding}"?>'
+        path = tmp_path / name
+        path.write_bytes((start + NETWORKS[name]).encode(encoding))
+        assert len(read_sources([path])[0].facts) == 3
+        path.write_bytes((f'{start}<!DOCTYPE g [<!ENTITY a "aa">]>' + NETWORKS[name]).encode(encoding))
+        assert "declares XML entities" in problem_of(path)
 
 
 class TestXML:

@@ -1,7 +1,9 @@
 """Learning from all facts of a graph: the run carries the graph, a trial is measured on what it has not seen."""
 
 import json
+import os
 import shutil
+import sys
 from typing import Any
 
 import numpy as np
@@ -175,6 +177,24 @@ def test_the_commands_learn_and_info(tmp_path):
         key: value for key, value in read_json(run / "quality.json").items() if key != "checksum"
     }
     assert "learned from all facts" in command.invoke(app, ["info", str(run)]).output
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no umask")
+def test_what_is_written_follows_the_umask(tmp_path):
+    (tmp_path / "facts.tsv").write_text("".join(f"a{i}\tknows\ta{(i * 7) % 40}\n" for i in range(40)))
+    settings = [f"--set={name}={value}" for name, value in FEW.items()]
+    for mask, folders, files in ((0o077, 0o700, 0o600), (0o022, 0o755, 0o644)):
+        place, before = tmp_path / oct(mask), os.umask(mask)
+        try:
+            for arguments in (["import", "--out", place / "graph"], ["learn", "--out", place / "run", *settings]):
+                done = CliRunner().invoke(app, [*map(str, arguments), str(tmp_path / "facts.tsv")])
+                assert done.exit_code == 0, done.output
+        finally:
+            os.umask(before)
+        written = [place, *place.rglob("*")]
+        assert {path.stat().st_mode & 0o777 for path in written if path.is_dir()} == {folders}
+        modes = {str(path.relative_to(place)): path.stat().st_mode & 0o777 for path in written if path.is_file()}
+        assert len(modes) > 20 and {name: mode for name, mode in modes.items() if mode != files} == {}
 
 
 def test_a_table_is_learned_by_its_mapping(tmp_path):

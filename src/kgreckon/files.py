@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -397,6 +397,27 @@ def check_listed(path: Path, content: bytes | pa.Buffer, files: Any) -> None:
     """Raise a UserError unless a file's content is what `files` lists under its name; older folders have no list."""
     if files is not None and (not isinstance(files, dict) or files.get(path.name) != _described(content)):
         raise UserError(f"{path} {_DAMAGED}")
+
+
+# ------------------------------------------------------------------------------------------------ texts of users
+
+
+def standard_input() -> BinaryIO:
+    """The bytes of standard input; a UserError where it is closed."""
+    if sys.stdin is None:
+        raise UserError("standard input cannot be read: it is closed")
+    return sys.stdin.buffer
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that a user names, or of standard input, which is called `-`."""
+    name = "standard input" if str(path) == "-" else str(path)
+    try:
+        return (standard_input().read() if str(path) == "-" else path.read_bytes()).decode("utf-8-sig")
+    except OSError as error:
+        raise UserError(f"{name} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{name} cannot be read: it is not text in UTF-8") from None
 
 
 # ------------------------------------------------------------------------------------------------ JSON and Arrow

@@ -23,7 +23,7 @@ from kgreckon.benchmark.published import (
 )
 from kgreckon.benchmark.splits import Split
 from kgreckon.errors import UserError
-from kgreckon.graph.readers.tables import GZIP_ERRORS, open_bytes
+from kgreckon.graph.unpacking import GZIP_ERRORS, open_bytes
 from kgreckon.query import NAMED_TYPES, Operator, Shape, general_type
 
 _QUERIES = {Split.TRAIN: "training_queries", Split.VALID: "validation_queries", Split.TEST: "testing_queries"}

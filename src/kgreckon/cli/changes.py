@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,15 +57,15 @@ def update(
 ) -> None:
     """Change a graph by SPARQL 1.1 UPDATE: INSERT DATA, DELETE DATA, DELETE and INSERT with WHERE."""
     from kgreckon.answers.live_answerer import LiveAnswerer
+    from kgreckon.files import read_text
     from kgreckon.models.exact_model import ExactModel
     from kgreckon.runs.changing import changeable_graph
 
     if (text is None) == (file is None):
         raise UserError("give a SPARQL update, or a file with --file")
-    if file is not None:
-        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    update = text if file is None else read_text(file)
     answerer = LiveAnswerer(changeable_graph(place), lambda moment: ExactModel(moment.graph))
-    report(place, answerer.update(text or ""), answerer.standing, as_json)
+    report(place, answerer.update(update or ""), answerer.standing, as_json)
 
 
 @app.command()

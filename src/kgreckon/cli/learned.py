@@ -213,9 +213,6 @@ def _names(text: str | None) -> list[str] | None:
 
 
 def _lines(path: Path | None) -> list[str] | None:
-    if path is None:
-        return None
-    try:
-        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None
+    from kgreckon.files import read_text
+
+    return None if path is None else [line.strip() for line in read_text(path).splitlines() if line.strip()]

@@ -14,8 +14,9 @@ from kgreckon.graph.readers.import_report import ImportReport, Labels
 from kgreckon.graph.readers.mmkg import is_mmkg_folder, read_mmkg
 from kgreckon.graph.readers.rdf_texts import RdfTexts
 from kgreckon.graph.readers.streams import Source, as_files
-from kgreckon.graph.readers.tables import SUFFIXES, TableKind, kind_of, read_table, suffix_of
+from kgreckon.graph.readers.tables import SUFFIXES, TableKind, kind_of, read_table
 from kgreckon.graph.readers.wide_sources import AS_GUESSED, Reading, WideSources, is_wide_source, reading_of
+from kgreckon.graph.unpacking import suffix_of
 from kgreckon.graph.wide.loading import READERS
 from kgreckon.graph.wide.wide_table import WideTable
 

@@ -14,16 +14,15 @@ from kgreckon.graph.name_table import NameTable
 from kgreckon.graph.readers.import_report import ImportReport
 from kgreckon.graph.readers.table_blocks import NUMBER, UNSURE, LineBlock, blocks
 from kgreckon.graph.readers.tables import (
-    GZIP_ERRORS,
     Row,
     TableKind,
     Tails,
     add_rows,
     attributes_of,
     is_number,
-    open_bytes,
     split_line,
 )
+from kgreckon.graph.unpacking import GZIP_ERRORS, open_bytes
 
 _EXACT = 2.0**53
 

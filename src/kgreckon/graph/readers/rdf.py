@@ -26,7 +26,8 @@ from kgreckon.graph.readers.fast_triples import LABEL, LANG_STRING, SAME_AS, add
 from kgreckon.graph.readers.import_report import ImportReport, Labels
 from kgreckon.graph.readers.rdf_texts import RdfTexts
 from kgreckon.graph.readers.table_blocks import whole_lines
-from kgreckon.graph.readers.tables import GZIP_ERRORS, MOST_LINE, bounded_lines, open_bytes, suffix_of
+from kgreckon.graph.readers.tables import bounded_lines
+from kgreckon.graph.unpacking import GZIP_ERRORS, MOST_LINE, EntityGuard, open_bytes, suffix_of
 
 # The language a label is taken in, the best first; other languages only where none of these is there.
 _LANGUAGES = ("en", None, "en-us", "en-gb")
@@ -35,7 +36,6 @@ _LANGUAGES = ("en", None, "en-us", "en-gb")
 _LINE_BY_LINE = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _LOOKED_BACK = 1000  # lines, for the one that an error is about
 _MOST_BETWEEN = 2 * MOST_LINE  # bytes without a statement, which the parser may keep; it reads ahead
-_ENTITY = b"<!ENTITY"
 _LOOKED_AT = 2**16  # bytes at the start and at the end of an XML document
 _ASIDE = rb"\s|<\?.*?\?>|<!--.*?-->"
 _TAG = re.compile(rb"(?:%b|<!DOCTYPE[^>\[]*(?:\[[^]]*\])?\s*>)*<([^\s/>!?]+)(?=[\s>])(?![^<>]*/>)" % _ASIDE, re.DOTALL)
@@ -95,6 +95,7 @@ class _Bounded:
 
     def __init__(self, content: IO[bytes], path: Path, is_xml: bool) -> None:
         self.content, self.path, self.is_xml = content, path, is_xml
+        self._guard = EntityGuard(path)
         self.since_a_statement = 0
         self._start = self._end = b""  # of all that was read
 
@@ -104,11 +105,7 @@ class _Bounded:
         if self.since_a_statement > _MOST_BETWEEN:
             raise UserError(_too_long(self.path))
         if self.is_xml:
-            if _ENTITY in self._end[1 - len(_ENTITY) :] + data:
-                raise UserError(
-                    f"{self.path} declares XML entities, which can make a small file enormous: write them out, for "
-                    "instance with xmllint --noent --dropdtd"
-                )
+            self._guard.look_at(data)
             self._start += data[: _LOOKED_AT - len(self._start)]
             self._end = (self._end + data)[-_LOOKED_AT:]
         return data

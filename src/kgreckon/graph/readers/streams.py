@@ -6,7 +6,6 @@ import gzip
 import re
 import shutil
 import stat
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kgreckon.errors import UserError
+from kgreckon.files import standard_input
 from kgreckon.graph.readers.import_report import ImportReport
 from kgreckon.graph.readers.tables import TableKind
 from kgreckon.graph.wide.delimited import head_of, separator_of
@@ -74,7 +74,7 @@ def _copied(path: Path, folder: Path, is_table: bool) -> Path:
     try:
         with raw.open("wb") as copy:
             if str(path) in ("-", "/dev/stdin"):
-                shutil.copyfileobj(sys.stdin.buffer, copy)
+                shutil.copyfileobj(standard_input(), copy)
             else:
                 with path.open("rb") as stream:
                     shutil.copyfileobj(stream, copy)

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgreckon.compiling import compiled
-from kgreckon.graph.readers.tables import MOST_LINE, bounded_lines
+from kgreckon.graph.readers.tables import bounded_lines
+from kgreckon.graph.unpacking import MOST_LINE
 
 _SIZE = 1 << 22  # bytes in a block
 _MOST = 4 * MOST_LINE + 4  # bytes without a line break, which are a line that is too long

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from enum import Enum
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, AnyStr, cast
+from typing import IO, AnyStr
 
 from kgreckon.errors import UserError
 from kgreckon.graph.graph_builder import GraphBuilder
@@ -26,11 +24,10 @@ from kgreckon.graph.literals import (
     read_cell,
 )
 from kgreckon.graph.readers.import_report import ImportReport
+from kgreckon.graph.unpacking import GZIP_ERRORS, MOST_LINE, open_bytes, suffix_of
 
 SUFFIXES = (".tsv", ".csv", ".txt")
-GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)  # what reading a broken gzip file raises
 _ROWS_LOOKED_AT = 50
-MOST_LINE = 2**24  # characters, or bytes, of a line, so that one line cannot take all memory
 
 _CSV_PROBLEMS = {
     "unexpected end of data": "a quote opens here and does not close where a field ends",
@@ -66,21 +63,6 @@ _HEADERS: tuple[tuple[TableKind, tuple[set[str], ...]], ...] = (
     (TableKind.VALUES, (_NAMES, _QUANTITIES, {"value"}, {"unit"})),
     (TableKind.NAMES, (_NAMES, {"label", "name"})),
 )
-
-
-def suffix_of(path: Path) -> str:
-    """The ending of a file's name, a closing `.gz` left out."""
-    return Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
-
-
-def open_bytes(path: Path) -> IO[bytes]:
-    """The file's bytes, unzipped."""
-    try:
-        return cast(IO[bytes], gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except OSError as error:
-        raise UserError(f"{path} cannot be opened: {error.strerror}") from None
 
 
 def read_rows(path: Path, report: ImportReport) -> Generator[Row]:

@@ -11,9 +11,10 @@ from typing import Any
 from kgreckon.errors import UserError
 from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.readers.import_report import ImportReport
-from kgreckon.graph.readers.tables import SUFFIXES, TableKind, add_rows, header_kind, suffix_of
+from kgreckon.graph.readers.tables import SUFFIXES, TableKind, add_rows, header_kind
+from kgreckon.graph.unpacking import suffix_of
 from kgreckon.graph.wide.guessing import guess
-from kgreckon.graph.wide.loading import READERS, TEXT_ENDINGS, ending_of, is_json_of_records, load, table_name
+from kgreckon.graph.wide.loading import READERS, TEXT_ENDINGS, is_json_of_records, load, table_name
 from kgreckon.graph.wide.mapping import TableGuess, TableMapping, checked, read_mapping
 from kgreckon.graph.wide.stating import Statements
 from kgreckon.graph.wide.table_layout import is_wide_file
@@ -44,7 +45,7 @@ def reading_of(mapping: Mapping[str, Any] | str | Path | None, key: str | None, 
 
 def is_wide_source(path: Path, reading: Reading) -> bool:
     """Whether a file is read as wide tables."""
-    ending = ending_of(path)
+    ending = suffix_of(path)
     if not path.is_file() or ending not in READERS:
         return False
     if ending == ".json":
@@ -53,7 +54,7 @@ def is_wide_source(path: Path, reading: Reading) -> bool:
         return True
     if table_name(path) in reading.mapping:
         return True
-    return suffix_of(path) not in SUFFIXES or is_wide_file(path, TEXT_ENDINGS[ending])
+    return ending not in SUFFIXES or is_wide_file(path, TEXT_ENDINGS[ending])
 
 
 class WideSources:

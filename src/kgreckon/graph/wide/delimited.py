@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import re
-import zlib
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
 
 from kgreckon.errors import UserError
+from kgreckon.graph.unpacking import content_of
 from kgreckon.graph.wide.wide_table import WideTable, check_names
 
 SEPARATORS = (",", "\t", ";", "|")
@@ -61,20 +60,9 @@ def is_binary(content: bytes) -> bool:
     return b"\x00" in content[:4096] and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-def content_of(path: Path, most: int = -1) -> bytes:
-    """The bytes of a file, unzipped: all of them, or `most` of them at the most."""
-    try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            return file.read(most)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise UserError(f"{path} is not a whole gzip file: {error}") from None
-    except OSError as error:
-        raise UserError(f"{path} cannot be opened: {error.strerror}") from None
-
-
 def read_delimited(path: Path, name: str, likely: str, separator: str = "", encoding: str = "") -> WideTable:
     """The columns of a file as text, its first row being their names."""
-    content = content_of(path)
+    content = content_of(path, b"\r\n")
     if is_binary(content):
         raise UserError(f"{path} is not text: what is it? A Parquet file ends in .parquet, an Excel file in .xlsx")
     remarks = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import json
 import re
@@ -18,18 +17,14 @@ import pyarrow.ipc
 import pyarrow.json
 
 from kgreckon.errors import UserError
-from kgreckon.graph.wide.delimited import content_of, encoding_of, read_delimited
+from kgreckon.graph.unpacking import bounded_table, check_zip, content_of, suffix_of
+from kgreckon.graph.wide.delimited import encoding_of, read_delimited
 from kgreckon.graph.wide.mapping import TableMapping
 from kgreckon.graph.wide.networks import NETWORK_ENDINGS, read_network
 from kgreckon.graph.wide.wide_table import WideTable, check_names, from_values, wide_table
 
 TEXT_ENDINGS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".psv": "|", ".ssv": ";"}
 _ARROW_MAGIC, _PARQUET_MAGIC, _SQLITE_MAGIC = b"ARROW1", b"PAR1", b"SQLite format 3\x00"
-
-
-def ending_of(path: Path) -> str:
-    """The ending of a file's name in small letters, a closing `.gz` left out."""
-    return Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
 
 
 def table_name(path: Path | str) -> str:
@@ -44,7 +39,7 @@ def plain_name(name: str) -> str:
 
 def load(path: Path, mapping: dict[str, TableMapping] | None = None) -> list[WideTable]:
     """The wide tables of a file."""
-    reader = READERS[ending_of(path)]
+    reader = READERS[suffix_of(path)]
     try:
         return reader(path, mapping or {})
     except UserError:
@@ -55,7 +50,7 @@ def load(path: Path, mapping: dict[str, TableMapping] | None = None) -> list[Wid
 
 def _text(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
     own = mapping.get(table_name(path), TableMapping())
-    return [read_delimited(path, table_name(path), TEXT_ENDINGS[ending_of(path)], own.separator, own.encoding)]
+    return [read_delimited(path, table_name(path), TEXT_ENDINGS[suffix_of(path)], own.separator, own.encoding)]
 
 
 def _bytes(path: Path) -> pa.NativeFile | io.BytesIO:
@@ -65,7 +60,9 @@ def _bytes(path: Path) -> pa.NativeFile | io.BytesIO:
 def _parquet(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
     import pyarrow.parquet as pq
 
-    table = pq.read_table(_bytes(path))
+    with _bytes(path) as source:
+        file = pq.ParquetFile(source)
+        table = bounded_table(file.iter_batches(), file.schema_arrow, path)
     return [wide_table(table_name(path), str(path), _without_index(table))]
 
 
@@ -74,11 +71,14 @@ def _arrow(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
         magic = source.read(len(_ARROW_MAGIC))
         source.seek(0)
         if magic == _ARROW_MAGIC:
-            table = pa.ipc.open_file(source).read_all()
+            file = pa.ipc.open_file(source)
+            batches = (file.get_batch(place) for place in range(file.num_record_batches))
+            table = bounded_table(batches, file.schema, path)
         elif magic[:4] == b"FEA1":
             table = pyarrow.feather.read_table(str(path))
         else:
-            table = pa.ipc.open_stream(source).read_all()
+            stream = pa.ipc.open_stream(source)
+            table = bounded_table(stream, stream.schema, path)
     return [wide_table(table_name(path), str(path), _without_index(table))]
 
 
@@ -91,17 +91,16 @@ def _without_index(table: pa.Table) -> pa.Table:
 def is_json_of_records(path: Path) -> bool:
     """Whether a `.json` file holds records, and not JSON-LD: objects without keys that begin with `@`."""
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            head = file.read(1 << 16).decode(errors="replace").lstrip("\ufeff \t\r\n")
-    except (OSError, EOFError):
+        head = content_of(path, most=1 << 16).decode(errors="replace").lstrip("\ufeff \t\r\n")
+    except UserError:
         return False
     return re.match(r"(?:\[\s*)?\{", head) is not None and not re.search(r'"@(?:context|id|graph|type)"\s*:', head)
 
 
 def _json(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
-    content = content_of(path)
+    content = content_of(path, b'"')
     text = content.decode(encoding_of(content))
-    if ending_of(path) in (".json", ".geojson"):
+    if suffix_of(path) in (".json", ".geojson"):
         try:
             data = json.loads(text)
         except json.JSONDecodeError as error:
@@ -184,6 +183,7 @@ def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 def _excel(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
     import fastexcel
 
+    check_zip(path)
     try:
         book = fastexcel.read_excel(str(path))
     except fastexcel.FastExcelError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from kgreckon.errors import UserError
+from kgreckon.graph.unpacking import BoundedContent, suffix_of
 from kgreckon.graph.wide.wide_table import WideTable, from_values
 
 NETWORK_ENDINGS = (".graphml", ".gexf", ".gml")
@@ -27,9 +29,13 @@ def read_network(path: Path, name: str) -> list[WideTable]:
     import networkx
 
     readers = {".graphml": networkx.read_graphml, ".gexf": networkx.read_gexf, ".gml": networkx.read_gml}
-    ending = Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
+    ending = suffix_of(path)
+    is_xml = ending != ".gml"
     try:
-        network = readers[ending](str(path))
+        with io.BufferedReader(BoundedContent(path, b"<" if is_xml else b"\r\n", is_xml)) as content:
+            network = readers[ending](content)
+    except UserError:
+        raise
     except Exception as error:  # of the XML parser, of NetworkX and of what both call: a file can be wrong in any way
         problem = str(error).partition("\n")[0]
         raise UserError(f"{path} cannot be read as {ending[1:]}: {problem or type(error).__name__}") from None

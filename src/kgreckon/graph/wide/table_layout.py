@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgreckon.graph.readers.tables import header_kind, is_header
+from kgreckon.graph.unpacking import content_of
 from kgreckon.graph.wide.calendars import BadDateError, read_day
-from kgreckon.graph.wide.delimited import content_of, encoding_of, head_of, is_binary, separator_of
+from kgreckon.graph.wide.delimited import encoding_of, head_of, is_binary, separator_of
 from kgreckon.graph.wide.written import read_quantity
 
 _STATEMENT = 4  # columns at most
@@ -19,7 +20,7 @@ _EMPTY = ("", "na", "n/a", "nan", "null", "none", "-", "?")
 
 def is_wide_file(path: Path, likely: str) -> bool:
     """Whether a delimited file, of which `likely` is the usual separator, is a wide table."""
-    content = content_of(path, _HEAD)
+    content = content_of(path, most=_HEAD)
     if is_binary(content):
         return False
     if len(content) == _HEAD:  # no character may be cut in two

@@ -38,6 +38,7 @@ from kgreckon.models.reckoner import (
     PredictedFacts,
     Reckoner,
 )
+from kgreckon.models.reckoner.answer_maps import AnswerMaps, one_fact_alone
 from kgreckon.models.reckoner.attributes import Scale, fit_attributes
 from kgreckon.models.reckoner.caches import Latest
 from kgreckon.models.reckoner.calibrating import fit_calibration, fit_share
@@ -53,7 +54,20 @@ from kgreckon.models.reckoner.predicting import predict
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
 from kgreckon.models.reckoner.rules import Rules, mine_rules
 from kgreckon.models.run_files import BEST, RunFiles
-from kgreckon.query import GENERAL_TYPES, SEVEN, And, Batch, Compare, Follow, HavingValue, Not, Number, Or, Shape
+from kgreckon.query import (
+    GENERAL_TYPES,
+    SEVEN,
+    And,
+    Batch,
+    Compare,
+    Entity,
+    Follow,
+    HavingValue,
+    Not,
+    Number,
+    Or,
+    Shape,
+)
 from kgreckon.query.algebra import ValueOf
 from kgreckon.query.paper import parse
 from kgreckon.runs import Run, choose_settings, resume, train_with
@@ -188,6 +202,35 @@ class TestFuzzySemantics:
             assert proved_members(proof) == {member}
             assert proof.probability == pytest.approx(float(found[place]), abs=1e-5)
             assert all(step.probability == pytest.approx(1) for step in proof.steps() if step.how is How.OBSERVED)
+
+    @settings(max_examples=60)
+    @given(st.data(), st.integers(0, 1000), st.floats(-2, 2), st.floats(0.2, 3))
+    def test_one_fact_has_one_probability_in_every_question(self, data, seed, offset, slope):
+        """Also beside conditions that certainly hold and alternatives that do not; and no map changes the order."""
+        graph = data.draw(graphs())
+        answering = Reckoner(Random(graph, seed), ALL_HEADS).answer
+        maps = AnswerMaps(dict.fromkeys(GENERAL_TYPES, (offset, slope)))
+
+        def shown(query):
+            asked = Batch.of([query], graph.values)
+            batch = asked.with_ids(torch.from_numpy(asked.ids))
+            given_scores = answering(batch)
+            return given_scores[0], maps.shown(
+                batch.shape, given_scores, one_fact_alone(answering, batch, given_scores)
+            )[0]
+
+        entity, relation = st.integers(0, len(graph.entities) - 1), st.integers(0, 2 * len(graph.relations) - 1)
+        fact, other = (Follow(data.draw(relation), Entity(data.draw(entity))) for _ in range(2))
+        _, of_fact = shown(fact)
+        of_other, _ = shown(other)
+        for query, nothing in ((And((fact, other)), 1.0), (And((other, fact)), 1.0), (Or((fact, other)), 0.0)):
+            found, displayed = shown(query)
+            alone = of_other == nothing
+            assert displayed[alone].tolist() == pytest.approx(of_fact[alone].tolist(), abs=1e-6)
+            assert (displayed[found.argsort()].diff() >= 0).all()
+        _, of_none = shown(And((Not(fact), other)))
+        stated = of_other == 1
+        assert of_none[stated].tolist() == pytest.approx((1 - of_fact[stated]).tolist(), abs=1e-6)
 
     def test_proofs_along_sampled_edges(self, small):
         graph = small.graphs.at(Split.TRAIN)

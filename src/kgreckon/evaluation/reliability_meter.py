@@ -15,7 +15,7 @@ from kgreckon.evaluation.evaluating import RankedQueries
 from kgreckon.evaluation.reliability import ReliabilityRow
 from kgreckon.exact import ComparisonMode, answer
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.query import Batch, Shape
+from kgreckon.query import Batch
 
 LEAST = 0.01
 _TENTHS = 10
@@ -28,7 +28,7 @@ class ReliabilityMeter:
         self,
         known: KnowledgeGraph,
         mode: ComparisonMode,
-        shown: Callable[[Shape, Tensor], Tensor] = lambda _, scores: scores,
+        shown: Callable[[Batch[Tensor], Tensor], Tensor] = lambda _, scores: scores,
     ) -> None:
         self.known, self.mode, self.shown = known, mode, shown
         self._sums: dict[str, np.ndarray] = {}  # by type: candidates, probabilities, true ones of each tenth
@@ -38,7 +38,7 @@ class ReliabilityMeter:
         if queries.shape.denotes_numbers:
             return
         ids = np.ascontiguousarray(queries.ids[first:last].cpu().numpy())
-        counted = self.shown(queries.shape, scores)
+        counted = self.shown(Batch(queries.shape, queries.ids[first:last]), scores)
         true = torch.zeros_like(counted, dtype=torch.bool)
         for answers in queries.answers(first, last):
             true[answers.query, answers.item] = True

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from kgreckon.query import Shape
-
 
 class ScoreMeaning(StrEnum):
     """What a model's score means."""
@@ -198,8 +196,8 @@ class TrainedModel(Model):
         rows, tails = np.nonzero(scores >= above)
         return rows, tails, scores[rows, tails]
 
-    def shown(self, shape: Shape, scores: Tensor) -> Tensor:  # (queries, candidates)
-        """What is shown to people for the scores of queries of a shape; a model with probabilities may map them."""
+    def shown(self, batch: Batch[Tensor], scores: Tensor) -> Tensor:  # (queries, candidates)
+        """What is shown to people for the scores of a batch; a model with probabilities may map them."""
         return scores
 
     def scores_as_released(self, batch: Batch[Tensor]) -> Tensor:  # -> (queries, candidates, then others)

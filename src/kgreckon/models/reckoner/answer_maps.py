@@ -2,13 +2,13 @@
 
 Fuzzy sets take facts as independent and maxima for sums, so what they compute is no more than an order for all but the
 simplest questions. The log odds of an answer are a line in the log odds of its score, with a slope above zero: so the
-order stays. The lines are fitted on validation queries. A query for the tails of one fact needs none: a fact has one
-probability.
+order stays. The lines are fitted on validation queries. An answer that is one fact has no line: a fact has one
+probability in every question, also in one whose other conditions certainly hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +18,13 @@ from torch import Tensor
 
 from kgreckon.evaluation import RankedQueries
 from kgreckon.models.reckoner.calibrating import fit_share
-from kgreckon.query import Operator, Shape, general_type
+from kgreckon.query import Batch, Operator, Shape, general_type
 
 _LEAST = 1e-4  # of a score that is fitted on
 _MOST = 4000  # candidates of a batch of queries that are fitted on
 _ONE = 1 - 1e-6
+_SAME = 1e-4  # of a fact's probability: how far it may be from a score that is no other's
+Answering = Callable[[Batch[Tensor]], Tensor]  # the score of every candidate for each query
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,19 @@ class AnswerMaps:
 
     lines: Mapping[str, tuple[float, float]]
 
-    def shown(self, shape: Shape, scores: Tensor) -> Tensor:
-        """The probabilities of answers to queries of a shape; 0 and 1 stay, and the order does."""
+    def shown(self, shape: Shape, scores: Tensor, alone: Tensor | None = None) -> Tensor:
+        """The probabilities of answers to queries of a shape; 0 and 1 stay, and the order does.
+
+        Those that are one fact `alone` stay too, and others stay on their side of them.
+        """
         line = self.lines.get(general_type(shape))
         if line is None or shape.denotes_numbers or is_one_fact(shape):
             return scores
         offset, slope = line
         log_odds = torch.logit(scores.double().clamp(1e-12, _ONE))
         found = torch.sigmoid(offset + slope * log_odds).to(scores.dtype)
-        return torch.where((scores <= 0) | (scores >= _ONE), scores, found)
+        found = torch.where((scores <= 0) | (scores >= _ONE), scores, found)
+        return found if alone is None or not alone.any() else _between(scores, alone, found)
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -55,16 +61,42 @@ class AnswerMaps:
         return AnswerMaps(lines)
 
 
+def _between(scores: Tensor, fixed: Tensor, found: Tensor) -> Tensor:  # (b, n) each
+    """What was found for scores, each kept between the nearest scores that are fixed and so are their own."""
+    ordered, order = scores.sort(dim=1)
+    fixed = fixed.gather(1, order)
+    low = torch.where(fixed, ordered, 0.0).cummax(dim=1).values
+    high = torch.where(fixed, ordered, 1.0).flip(1).cummin(dim=1).values.flip(1)
+    kept = torch.where(fixed, ordered, found.gather(1, order).clamp(low, high))
+    return torch.empty_like(found).scatter_(1, order, kept)
+
+
 def is_one_fact(shape: Shape) -> bool:
-    """Whether the answers to such a query are the ends of single facts."""
+    """Whether the answers to such a query are the ends of single facts, or of none."""
+    if shape.operator is Operator.NOT:
+        return is_one_fact(shape.parts[0])
     return shape.operator is Operator.FOLLOW and shape.parts[0].operator is Operator.ENTITY
+
+
+def one_fact_alone(answer: Answering, batch: Batch[Tensor], scores: Tensor) -> Tensor:  # -> (b, n) bool
+    """Which answers are one fact because all other conditions certainly hold, or all other alternatives do not."""
+    found = torch.zeros_like(scores, dtype=torch.bool)
+    if batch.shape.operator not in (Operator.AND, Operator.OR):
+        return found
+    first = 0
+    for part in batch.shape.parts:
+        if is_one_fact(part):
+            own = answer(Batch(part, batch.ids[:, first : first + part.width]))
+            found |= (scores - own).abs() <= _SAME * own
+        first += part.width
+    return found
 
 
 class AnswerSample:
     """Sees the scores of validation queries, and keeps some candidates that the training graph does not prove."""
 
-    def __init__(self, of_hidden: float, rng: np.random.Generator) -> None:
-        self.of_hidden, self.rng = of_hidden, rng
+    def __init__(self, of_hidden: float, rng: np.random.Generator, answer: Answering | None = None) -> None:
+        self.of_hidden, self.rng, self.answer = of_hidden, rng, answer
         self._kept: dict[str, list[tuple[np.ndarray, ...]]] = {}
 
     def see(self, queries: RankedQueries, first: int, last: int, scores: Tensor) -> None:
@@ -77,6 +109,8 @@ class AnswerSample:
         easy, hard = queries.answers(first, last)
         possible = scores >= _LEAST
         possible[easy.query, easy.item] = False
+        if self.answer is not None:  # what is one fact is shown as it is
+            possible &= ~one_fact_alone(self.answer, Batch(queries.shape, queries.ids[first:last]), scores)
         row, item = torch.nonzero(possible, as_tuple=True)
         true = torch.zeros_like(possible)
         true[hard.query, hard.item] = True

@@ -85,11 +85,11 @@ def learn_reckoner(
         progress.stage("weighing evidence on held-back facts")
         facts = fit_calibration(facts, held_back, np.random.default_rng(settings.seed))
     progress.stage("validating")
-    sample = AnswerSample(held_back.of_hidden, np.random.default_rng(settings.seed))
+    reckoner = Reckoner(facts, Inference(mode=mode, heads=settings.heads))
+    sample = AnswerSample(held_back.of_hidden, np.random.default_rng(settings.seed), reckoner.answer)
     if queries is None:
         mrr = mrr_of_facts(facts, held_back.facts, np.random.default_rng(settings.seed))
     else:
-        reckoner = Reckoner(facts, Inference(mode=mode, heads=settings.heads))
         mrr = evaluate_scores(reckoner.answer, queries, at_once=AT_ONCE[device.type], see=sample.see).mean_over_types()
     files.record({"step": step, "calibration": facts.calibration.as_json()})
     files.record({"step": step, "validation_mrr": mrr})

@@ -12,13 +12,14 @@ from torch import Tensor
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.interface import Candidates, Draws, JudgedNumbers, Prediction, ScoreMeaning, TrainedModel
 from kgreckon.models.proofs import Proof
+from kgreckon.models.reckoner.answer_maps import one_fact_alone
 from kgreckon.models.reckoner.drawing import draw
 from kgreckon.models.reckoner.explaining import explain_all
-from kgreckon.models.reckoner.fuzzy import Inference, Reckoner
+from kgreckon.models.reckoner.fuzzy import Inference, Reckoner, ids_on
 from kgreckon.models.reckoner.learning import AT_ONCE, LearnedParts
 from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.predicting import judge_numbers, predict
-from kgreckon.query import Batch, Pause, Query, Shape
+from kgreckon.query import Batch, Pause, Query
 
 _FEW_ATTRIBUTES = 16  # whose missing values are predicted ahead
 
@@ -40,7 +41,8 @@ class ReckonerModel(TrainedModel):
     def candidates(self, query: Query, proved: np.ndarray, pause: Pause | None = None) -> Candidates:
         """Everything that is possible, with its probability."""
         batch = Batch.of([query], self.graph.values)
-        scores = self.maps.shown(batch.shape, self.reckoner.answer(batch, pause))[0].float().cpu().numpy()
+        asked = batch.with_ids(ids_on(batch, self.device))
+        scores = self.shown(asked, self.reckoner.answer(asked, pause))[0].float().cpu().numpy()
         possible = np.flatnonzero(scores > 0)
         return Candidates(possible, scores[possible])
 
@@ -53,9 +55,9 @@ class ReckonerModel(TrainedModel):
         """The probability of every candidate."""
         return self.reckoner.answer(batch)
 
-    def shown(self, shape: Shape, scores: Tensor) -> Tensor:  # (queries, candidates)
+    def shown(self, batch: Batch[Tensor], scores: Tensor) -> Tensor:  # (queries, candidates)
         """The probabilities of answers, which have the order of the scores."""
-        return self.maps.shown(shape, scores)
+        return self.maps.shown(batch.shape, scores, one_fact_alone(self.reckoner.answer, batch, scores))
 
     def prove(self, query: Query, answers: Sequence[int], pause: Pause | None = None) -> list[Proof]:
         """The facts of the most likely proof, each with its probability."""

@@ -160,6 +160,7 @@ class TestImport:
 
 
 BAD_LINE = "expected 3 tab-separated fields, found 2"
+_NAMES_ALONE = "the sources hold no facts; taken for a table of names: "
 BAD_SOURCES = {
     "too few fields": ("facts.tsv", b"a\tr\tb\nc\tr\td\na\tr\n", f"facts.tsv:3: {BAD_LINE}"),
     "bad UTF-8": ("facts.tsv", b"a\tr\tCaf\xe9\n", r"facts.tsv:1: b'Caf\xe9' is not valid UTF-8"),
@@ -174,7 +175,7 @@ BAD_SOURCES = {
     "broken RDF": ("g.ttl", b"<a:a> <a:r> <a:b> .\n<a:a> <a:r> ", None),
     "another kind of file": ("photo.png", b"\x89PNG\r\n", None),
     "only a header": ("facts.tsv", b"head\trelation\ttail\n", "the sources hold no facts"),
-    "only names": ("names.tsv", b"a\tAnna\n", "the sources hold no facts; taken for a table of names: names.tsv"),
+    "only names": ("names.tsv", b"a\tAnna\n", f"{_NAMES_ALONE}names.tsv (where each row is a thing: --wide FILE)"),
 }  # fmt: skip
 
 

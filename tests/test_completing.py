@@ -15,6 +15,7 @@ import kgreckon as kg
 from kgreckon.answers import Answerer
 from kgreckon.answers.completed_files import write_completed
 from kgreckon.answers.completing import Gaps, MissingFact, MissingValue, complete
+from kgreckon.answers.estimates import subject_text
 from kgreckon.cli.app import app
 from kgreckon.exact import ask
 from kgreckon.graph import KnowledgeGraph
@@ -176,6 +177,14 @@ def test_the_command_completes_a_learned_run(tmp_path):
     counted = json.loads(done.stdout)
     assert counted["facts"] + counted["values"] == len(rows)
     assert all(0.01 <= float(row["probability"]) <= 1 for row in rows)
-    assert all(row["reason"] for row in rows if row["object"])
+    assert all(row["reason"] for row in rows) and any(row["value"] for row in rows)
+    answerer = kg.load(run.folder)
+    (likely,) = list(
+        complete(answerer, Gaps(above=0.01, attributes=["height"], things=[rows[-1]["subject"]], explain=True))
+    )
+    moved = answerer.predict(rows[-1]["subject"], "height").reasons
+    assert isinstance(likely, MissingValue) and likely.reason is not None
+    names = answerer.graph.vocabulary
+    assert all(subject_text(influence, names) in likely.reason for influence in moved[:3])
     refused = CliRunner().invoke(app, ["complete", str(run.folder), "--out", str(tmp_path / "x.txt")])
     assert "known endings" in str(refused.exception)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import sys
 from typing import Any
@@ -197,6 +198,27 @@ def test_what_is_written_follows_the_umask(tmp_path):
         assert len(modes) > 20 and {name: mode for name, mode in modes.items() if mode != files} == {}
 
 
+def test_what_is_suggested_runs_and_answers_what_is_not_stated(tmp_path):
+    part, _ = hold_back(towns(12, 8), 0.2, np.random.default_rng(0))
+    learned, command = kg.learn(part, tmp_path / "run", **{**FEW, "epochs": 20}), CliRunner()
+    quality = learned.quality()
+    assert quality is not None
+    assert {suggestion.command for suggestion in quality.suggestions} == {"ask", "predict"}
+    shown = command.invoke(app, ["info", str(learned.folder)], env={"COLUMNS": "200"}).output
+    for suggestion in quality.suggestions:
+        line = suggestion.shell(str(learned.folder))
+        assert line in shown and suggestion.outcome in shown
+        _, *arguments = shlex.split(line)
+        done = command.invoke(app, [*arguments, "--json"])
+        assert done.exit_code == 0, done.output
+        told = json.loads(done.stdout)
+        if suggestion.command == "predict":
+            assert not told["stated"] and told["has_it"] == pytest.approx(suggestion.probability)
+        else:
+            (answer,) = [row for row in told["answers"] if row["label"] == suggestion.answer]
+            assert not answer["observed"] and answer["score"] == pytest.approx(suggestion.probability, abs=0.02)
+
+
 def test_a_table_is_learned_by_its_mapping(tmp_path):
     command, table, run = CliRunner(), tmp_path / "towns.csv", str(tmp_path / "run")
     rows = "".join(f"t{i},{i},{'abc'[i % 3]},{i * 7 % 40}.5\n" for i in range(40))
@@ -206,6 +228,10 @@ def test_a_table_is_learned_by_its_mapping(tmp_path):
     done = command.invoke(app, ["learn", str(table), "--mapping", str(tmp_path / "m.toml"), "--out", run, *settings])
     assert done.exit_code == 0, done.output
     assert kg.load(run).graph.attributes.names.to_pylist() == ["nr"]
+    again = kg.learn(table, tmp_path / "again", mapping=tmp_path / "m.toml", key="town", **FEW)
+    assert again.graph().attributes.names.to_pylist() == ["nr"]
+    with pytest.raises(kg.UserError, match="a graph already"):
+        kg.learn("world", tmp_path / "world", key="town")
     refused = command.invoke(app, ["learn", "world", "--key", "town", "--out", run])
     assert isinstance(refused.exception, kg.UserError) and "is a graph already" in str(refused.exception)
 

@@ -442,10 +442,8 @@ class TestBadTables:
         assert problem_of(file("facts.tsv", "head\trelation\ttail\n")) == "the sources hold no facts"
 
     def test_names_alone_are_no_graph(self, file):
-        assert (
-            problem_of(file("names.tsv", "a\tAnna\n"))
-            == "the sources hold no facts; taken for a table of names: names.tsv"
-        )
+        problem = problem_of(file("names.tsv", "a\tAnna\n"))
+        assert problem.startswith("the sources hold no facts; taken for a table of names: names.tsv (where")
 
     @pytest.mark.parametrize("name", ["facts.tsv", "facts.nt", "facts", "facts.csv.gz"])
     def test_a_missing_file_says_so(self, tmp_path, name):

@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 import tomllib
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
 
 import duckdb
 import networkx
@@ -502,11 +504,13 @@ class TestLayout:
             "name,height\nAda,170\nBob,180\n",
             "title,genre,year\nAlien,Horror,1979\nDune,Sci-Fi,1984\n",
             "a,b,c,d,e\nx,1,2,3,4\n",
+            "name,mass,kind\nA,1,p\nB,2,p\nC,heavy,q\nD,4,q\nE,5,p\nF,6,q\n",
+            "name,mass\nA,1\nB,2\nC,heavy\nD,4\nE,5\n",
             "code,name,continent\n" + "".join(f"c{n},country {n},{'EuropeAsia'[n % 2 * 6 :]}\n" for n in range(12)),
         ],
     )
     def test_wide(self, file, content):
-        _, report = read(file("t.csv", content), mapping=None)
+        _, report = read(file("t.csv", content), mapping=None, skip_bad_lines="heavy" in content)
         assert [guess.table for guess in report.tables] == ["t"]
 
     @pytest.mark.parametrize(
@@ -522,7 +526,20 @@ class TestLayout:
     )
     def test_statements(self, file, content):
         _, report = read(file("t.csv", content))
-        assert not report.tables
+        assert not report.tables and not any("--wide" in remark for remark in report.remarks())
+
+    def test_a_first_row_that_may_be_a_header_is_spoken_of(self, file, monkeypatch):
+        content = "title,kind,stars\nA,p,3\nB,q,4\nC,q,x\n"
+        path = file("t.csv", content)
+        graph, report = read(path)
+        (remark,) = [remark for remark in report.remarks() if "--wide FILE" in remark]
+        assert remark.startswith(f"{path}: ") and ("title", "kind", "stars") in facts_of(graph)
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(content.encode())))
+        assert any(remark.startswith("standard input: ") for remark in read(Path("-"))[1].remarks())
+
+    def test_names_alone_say_what_they_might_be(self, file):
+        with pytest.raises(UserError, match=r"table of names: t\.csv .*--wide FILE"):
+            read(file("t.csv", "name,mass\nA,1\nB,heavy\nC,light\n"))
 
     def test_what_is_said_goes_before_what_is_guessed(self, file):
         path = file("t.csv", "country,capital,currency\nNorway,Oslo,krone\nJapan,Tokyo,yen\nSweden,Stockholm,krona\n")

@@ -12,11 +12,11 @@ from kgreckon.benchmark import build as build_benchmark
 from kgreckon.benchmark.split_files import Files, read_split
 from kgreckon.benchmark.splits import SplitGraph
 from kgreckon.benchmark.types import parse_types
-from kgreckon.errors import naming_extras
+from kgreckon.errors import UserError, naming_extras
 from kgreckon.graph import KnowledgeGraph, open_graph, read_sources
 from kgreckon.graph.changes.drafting import Draft
 from kgreckon.graph.changes.wishes import Wishes
-from kgreckon.graph.readers import Source, is_mmkg_folder
+from kgreckon.graph.readers import Source, is_mmkg_folder, reading_of
 from kgreckon.runs.changing import changeable_graph
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ def learn(
     sources: KnowledgeGraph | str | Path | Sequence[Source],
     out: str | Path,
     *,
+    mapping: Mapping[str, Any] | str | Path | None = None,
+    key: str | None = None,
     held_back: float | None = None,
     preset: str | None = None,
     progress: TrainingProgress | None = None,
@@ -91,16 +93,21 @@ def learn(
 ) -> Run:
     """Learn from all facts of a graph, a graph folder, "world" or files, into the run folder `out`.
 
+    `mapping`, a file or a dictionary, and `key` say how wide tables are read (docs/tables.md).
+
     A share of the facts (0.1) is held back at first, to calibrate and to measure: `run.quality()` says how well they
     are found. Then the model learns from these too. `settings` are those of the reckoner; a CPU takes the preset
     "small".
     """
+    from kgreckon.answers.suggesting import suggest
     from kgreckon.runs.learn import HELD_BACK, learn_graph
 
     if isinstance(sources, str | Path):
         place = Path(sources)
         sources = open_graph(sources) if str(sources) == "world" or place.is_dir() else [place]
     if not isinstance(sources, KnowledgeGraph):
-        sources, _ = read_sources(sources)
+        sources, _ = read_sources(sources, reading=reading_of(mapping, key))
+    elif mapping is not None or key is not None:
+        raise UserError("mapping and key say how tables are read, and these sources are a graph already")
     share = HELD_BACK if held_back is None else held_back
-    return learn_graph(sources, out, held_back=share, preset=preset, progress=progress, **settings)
+    return learn_graph(sources, out, held_back=share, preset=preset, progress=progress, suggest=suggest, **settings)

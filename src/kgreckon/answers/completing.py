@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgreckon.answers.answerer import COVERAGE, Answerer
+from kgreckon.answers.predicted_numbers import number_reasons
 from kgreckon.errors import UserError
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import Entity, Follow
 
 _AT_ONCE = 64  # things asked together
+_UNMOVED = "as of most things: nothing that is known of this one moves the estimate"
 Advance = Callable[[int, int], None]  # so many more questions, of so many in all
 
 
@@ -39,7 +41,7 @@ class MissingValue:
     coverage: float
     unit: str
     probability: float
-    reason: str | None = None
+    reason: str | None = None  # what moved the estimate, if asked for
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,9 @@ def _values(answerer: Answerer, thing: int, attributes: Sequence[int], gaps: Gap
     for attribute in attributes:
         if chances[attribute] < gaps.above:
             continue
-        found = model.predict(thing, attribute, COVERAGE)
+        found = model.predict(thing, attribute, COVERAGE, reasons=gaps.explain)
         if found is not None and not found.stated and found.has_it >= gaps.above:
+            reasons = "; ".join(number_reasons(found, attribute, names)) or _UNMOVED
             yield MissingValue(
                 names.entity_name(thing),
                 names.attribute_name(attribute),
@@ -132,4 +135,5 @@ def _values(answerer: Answerer, thing: int, attributes: Sequence[int], gaps: Gap
                 found.coverage,
                 found.unit,
                 found.has_it,
+                reasons if gaps.explain else None,
             )

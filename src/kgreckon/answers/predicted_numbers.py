@@ -28,6 +28,10 @@ def number_points(found: Prediction | None, attribute: int, names: Vocabulary) -
     if_any = "" if found.has_it > 0.995 else f", if there is one ({percent(found.has_it)})"
     points = [f"expected is {expected_number(found)} with a probability of {percent(found.coverage)}{if_any}"]
     assert isinstance(names, GraphVocabulary)  # whoever predicts has a graph
-    if found.formula is not None:
-        points.append(formula_text(found.formula, attribute, names))
-    return points + [influence_text(each, found, names) for each in found.reasons[:_POINTS]]
+    return points + number_reasons(found, attribute, names)
+
+
+def number_reasons(found: Prediction, attribute: int, names: GraphVocabulary) -> list[str]:
+    """The formula of an estimate, if it has one, and what moved it most."""
+    formula = [formula_text(found.formula, attribute, names)] if found.formula is not None else []
+    return formula + [influence_text(each, found, names) for each in found.reasons[:_POINTS]]

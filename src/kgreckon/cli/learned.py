@@ -140,7 +140,7 @@ def complete(
     things: Annotated[
         Path | None, typer.Option(help="Only about the things in this file, a name on each line.")
     ] = None,
-    explain: Annotated[bool, typer.Option(help="Write the reason of each fact too.")] = False,
+    explain: Annotated[bool, typer.Option(help="Write the reason of each fact and number too.")] = False,
     check: Annotated[
         float | None,
         typer.Option(help="Instead, list what is stated and doubtful: with a chance of at most this, such as 0.02."),

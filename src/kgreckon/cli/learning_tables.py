@@ -80,6 +80,11 @@ def print_quality(quality: Quality, run: Path, out: Console, rows: int) -> None:
         ]
         columns = ("attribute", "unit", "values", "hidden", "mean error", "of the median", "in the interval")
         print_table(out, _title("Hidden numbers", len(shown), len(quality.attributes)), columns, cells)
+    if quality.suggestions:
+        out.print("What to ask next, of what is not stated", style="bold")
+    for suggestion in quality.suggestions:
+        out.print(Text(f"  {suggestion.shell(str(run))}"), soft_wrap=True)
+        out.print(Text(f"      {suggestion.outcome}", style="dim"), soft_wrap=True)
     out.print(Text(f"Next: kgreckon ask {run} QUESTION --explain, or kgreckon serve {run} --open"), soft_wrap=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,8 +17,10 @@ from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.registry import DEFAULT_MODEL, choose_settings
 from kgreckon.models.run_files import LAST
 from kgreckon.runs.measuring import measure
+from kgreckon.runs.quality import Quality, Suggestion
 from kgreckon.runs.run_folder import QUALITY, Run
 
+Suggest = Callable[[Run, Quality], tuple[Suggestion, ...]]
 HELD_BACK = 0.1  # of the facts and values, while the model is calibrated and measured
 
 
@@ -29,13 +32,14 @@ def learn_graph(
     model: str = DEFAULT_MODEL,
     preset: str | None = None,
     progress: TrainingProgress | None = None,
+    suggest: Suggest | None = None,
     **settings: Any,
 ) -> Run:
     """Learn from all facts of a graph into the run folder `out`, which carries the graph.
 
     A share of the facts is held back from a trial model, which is calibrated and measured on them; then the model
-    learns from them too. A run that was begun there with the same graph and settings goes on. Without a preset a CPU
-    takes the small one.
+    learns from them too. `suggest` says what to ask it next. A run that was begun there with the same graph and
+    settings goes on. Without a preset a CPU takes the small one.
     """
     from kgreckon.models.devices import device_for
 
@@ -62,8 +66,9 @@ def learn_graph(
             run.files, graph, HeldBack.nothing(graph, hidden.stated_share), chosen, device, progress, run.trial
         )
         if report.seconds == 0:
-            took = round(perf_counter() - start, 1)
-            write_json(run.folder / QUALITY, report.model_copy(update={"seconds": took}).model_dump())
+            suggestions = () if suggest is None else suggest(run, report)
+            told = {"seconds": round(perf_counter() - start, 1), "suggestions": suggestions}
+            write_json(run.folder / QUALITY, report.model_copy(update=told).model_dump())
         for files in (run.trial, run.files):  # nothing is left to go on with
             (files.folder / LAST).unlink(missing_ok=True)
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,6 +46,11 @@ class RelationQuality(_Part):
     stated: float  # how many of them should be true by their probabilities
     true: int  # how many are: they were held back
 
+    @property
+    def judged(self) -> bool:
+        """Whether so many facts were held back that the figures mean something."""
+        return self.tested >= _ENOUGH
+
 
 class AttributeQuality(_Part):
     """How near an attribute's hidden values are predicted, and how often the interval holds them."""
@@ -67,6 +73,16 @@ class Suggestion(_Part):
     words: tuple[str, ...]  # a question, or a thing and an attribute
     answer: str
     probability: float
+
+    def shell(self, run: str) -> str:
+        """What to type."""
+        options = ["--explain"] if self.command == "ask" else []
+        return shlex.join(["kgreckon", self.command, run, *self.words, *options])
+
+    @property
+    def outcome(self) -> str:
+        """The answer, and how likely it is: of a number, that there is one."""
+        return f"{self.answer} ({self.probability:.0%}{' likely' if self.command == 'ask' else ' that there is one'})"
 
 
 class Quality(_Part):
@@ -93,7 +109,7 @@ class Quality(_Part):
     @property
     def untested(self) -> tuple[str, ...]:
         """The labels of relations of which too few facts were held back to say anything."""
-        return tuple(row.label for row in self.relations if row.tested < _ENOUGH)
+        return tuple(row.label for row in self.relations if not row.judged)
 
     @property
     def calibration_error(self) -> float:
@@ -145,7 +161,7 @@ class Quality(_Part):
     def _little_known(self) -> list[str]:
         """What there is to say about the parts of the graph of which the model knows little."""
         told = []
-        judged = [row for row in self.relations if row.tested >= _ENOUGH]
+        judged = [row for row in self.relations if row.judged]
         if hardly := [row.label for row in judged if row.hits_at_10 < _HARDLY]:
             told.append(f"Hardly ever found, whatever is asked: {_some(hardly)}.")
         if guessed := [row.label for row in self.attributes if row.mean_error >= row.mean_error_of_the_median]:

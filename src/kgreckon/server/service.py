@@ -299,7 +299,18 @@ class Service:
 
     @cached_property
     def _examples(self) -> tuple[str, ...]:
-        return examples(self.catalogue, self.things.kinds, self.places, self.answerer.check)
+        suggestions = () if self.quality is None else self.quality.suggestions
+        suggested = [one.words[0] for one in suggestions if one.command == "ask" and self._reads(one.words[0])]
+        made = examples(self.catalogue, self.things.kinds, self.places, self.answerer.check)
+        return (*suggested, *made[: len(made) - len(suggested)])
+
+    def _reads(self, text: str) -> bool:
+        """Whether the graph, which may have changed, still has what a question names."""
+        try:
+            self.answerer.in_words(text)
+        except UserError:
+            return False
+        return True
 
     @cached_property
     def about(self) -> schemas.Info:

@@ -71,7 +71,7 @@ def read_into(
 def _read_files(
     builder: GraphBuilder, report: ImportReport, sources: Sequence[Source], reading: Reading, names: dict[Path, str]
 ) -> list[Share]:
-    told = [(place, *_told(source, reading)) for place, source in enumerate(sources)]
+    told = [(place, *_told(source, reading, report)) for place, source in enumerate(sources)]
     wide = WideSources(
         {place: source for place, source, kind in told if kind is TableKind.WIDE}, reading, report, names
     )
@@ -87,7 +87,7 @@ def _read_files(
             if kind is TableKind.NAMES:
                 texts.state(builder, report, labels)
                 _add_labels(labels, builder, report)
-                report.names.append(source.name)
+                report.names.append(names.get(source, source.name))
             _read_source(source, kind, builder, report, labels, texts)
         shares[place] = Share(slice(facts, builder.num_facts_given), slice(values, builder.num_values_given))
     texts.state(builder, report, labels)
@@ -108,7 +108,9 @@ def built(builder: GraphBuilder, report: ImportReport, top_attributes: int | Non
         left_out = builder.left_out.total()
         report.repeated_values = builder.num_values_given - left_out - len(graph.attribute_facts)
     if not len(graph.facts) and not len(graph.attribute_facts):
-        named = f"; taken for a table of names: {', '.join(report.names)}" if report.names else ""
+        named = ""
+        if report.names:
+            named = f"; taken for a table of names: {', '.join(report.names)} (where each row is a thing: --wide FILE)"
         raise UserError(f"the sources hold no facts{named}")
     return graph
 
@@ -125,13 +127,13 @@ def _blank_twins(graph: KnowledgeGraph) -> list[str]:
     return found
 
 
-def _told(source: Source, reading: Reading) -> tuple[Path | WideTable, TableKind | None]:
+def _told(source: Source, reading: Reading, report: ImportReport) -> tuple[Path | WideTable, TableKind | None]:
     """A source and what kind of table it is; none where it is no table."""
     if isinstance(source, WideTable):
         return source, TableKind.WIDE
     path, kind = source if isinstance(source, tuple) else (source, None)
     path = Path(path)
-    if kind is None and is_wide_source(path, reading):
+    if kind is None and is_wide_source(path, reading, report):
         kind = TableKind.WIDE
     if kind is None and path.is_file() and suffix_of(path) in SUFFIXES:
         kind = kind_of(path)

@@ -22,6 +22,7 @@ class ImportReport:
     skip_bad_lines: bool = False
     files: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)  # those of the files that were taken for tables of names
+    unclear: list[str] = field(default_factory=list)  # files whose first row may be a header of things
     facts: int = 0
     values: int = 0
     labels: int = 0
@@ -67,7 +68,11 @@ class ImportReport:
 
     def remarks(self) -> list[str]:
         """One sentence for each thing that was left out, or taken for what it may not be."""
-        remarks = []
+        remarks = [
+            f"{name}: each row was taken for a statement, the first one too; if it is a header and each further row "
+            "is a thing: --wide FILE"
+            for name in self.unclear
+        ]
         if self.attributes:
             remarks.append(
                 f"all tails of {_some(self.attributes)} are numbers or dates, and so values (as things: --facts FILE)"

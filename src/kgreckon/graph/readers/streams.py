@@ -47,7 +47,8 @@ def as_files(sources: Sequence[Source], report: ImportReport) -> Iterator[tuple[
         except UserError as error:
             raise UserError(_named(str(error), copies)) from None
         finally:
-            report.bad_examples[:] = [_named(example, copies) for example in report.bad_examples]
+            for told in (report.bad_examples, report.unclear):
+                told[:] = [_named(text, copies) for text in told]
 
 
 def _named(message: str, copies: dict[Path, str]) -> str:

@@ -17,7 +17,7 @@ from kgreckon.graph.wide.guessing import guess
 from kgreckon.graph.wide.loading import READERS, TEXT_ENDINGS, is_json_of_records, load, table_name
 from kgreckon.graph.wide.mapping import TableGuess, TableMapping, checked, read_mapping
 from kgreckon.graph.wide.stating import Statements
-from kgreckon.graph.wide.table_layout import is_wide_file
+from kgreckon.graph.wide.table_layout import Layout, layout_of_file
 from kgreckon.graph.wide.wide_table import WideTable
 
 Shown = Callable[[list[TableGuess]], None]  # is given what was guessed before anything is taken
@@ -43,18 +43,19 @@ def reading_of(mapping: Mapping[str, Any] | str | Path | None, key: str | None, 
     return Reading(checked(mapping or {}, "the mapping"), "the mapping", shown, key or "")
 
 
-def is_wide_source(path: Path, reading: Reading) -> bool:
-    """Whether a file is read as wide tables."""
+def is_wide_source(path: Path, reading: Reading, report: ImportReport) -> bool:
+    """Whether a file is read as wide tables; the report tells where that is unclear."""
     ending = suffix_of(path)
     if not path.is_file() or ending not in READERS:
         return False
     if ending == ".json":
         return is_json_of_records(path)
-    if ending not in TEXT_ENDINGS:
+    if ending not in TEXT_ENDINGS or table_name(path) in reading.mapping or ending not in SUFFIXES:
         return True
-    if table_name(path) in reading.mapping:
-        return True
-    return ending not in SUFFIXES or is_wide_file(path, TEXT_ENDINGS[ending])
+    layout = layout_of_file(path, TEXT_ENDINGS[ending])
+    if layout is Layout.UNCLEAR:
+        report.unclear.append(str(path))
+    return layout is Layout.THINGS
 
 
 class WideSources:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgreckon.answers.answerer import Answerer
-from kgreckon.engine.oxigraph import QueryLimits, TripleStore
+from kgreckon.engine.oxigraph import QueryLimits, SparqlMistakeError, TripleStore
 from kgreckon.engine.rdf_terms import Term
 from kgreckon.errors import UserError
 from kgreckon.graph.changes.change import Change, ChangedStatement
@@ -11,7 +11,7 @@ from kgreckon.graph.changes.drafting import Draft, Wish
 from kgreckon.graph.literals import NotANumberError, UnknownDateError, is_calendar, read_literal
 from kgreckon.query import Pause
 from kgreckon.query.sparql import LABEL, check_question, name_of
-from kgreckon.query.sparql.updates import operations
+from kgreckon.query.sparql.updates import UpdatePart, operations
 
 _SAME_MOMENT = 1e-7  # of a year: dates are written to the second
 
@@ -24,7 +24,7 @@ def change_of_update(
     try:
         for operation in operations(text):
             store = answerer.triples if operation.by_pattern else nothing
-            both = [_triples(query, store, limits, pause) for query in (operation.removed, operation.added)]
+            both = [_triples(part, store, limits, pause) for part in (operation.removed, operation.added)]
             for triple in both[0]:
                 _remove(draft, *triple)
             for triple in both[1]:
@@ -35,12 +35,15 @@ def change_of_update(
 
 
 def _triples(
-    query: str | None, store: TripleStore, limits: QueryLimits | None, pause: Pause | None
+    part: UpdatePart | None, store: TripleStore, limits: QueryLimits | None, pause: Pause | None
 ) -> list[tuple[Term, Term, Term]]:
-    """The triples that a CONSTRUCT makes."""
-    if query is None:
+    """The triples that a part of an update is about."""
+    if part is None:
         return []
-    found = store.query(check_question(query), limits, pause)
+    try:
+        found = store.query(check_question(part.query), limits, pause)
+    except SparqlMistakeError as error:
+        raise part.mistake(error.place, error.problem) from None
     if not found.complete:
         raise UserError(f"the update is of more than {len(found.rows):,} triples: make it in parts")
     triples = []

@@ -56,6 +56,14 @@ class QueryLimits:
     bytes: int = 2 << 30  # of memory, beside the triples
 
 
+class SparqlMistakeError(UserError):
+    """A text that is not SPARQL, and where in it that is seen."""
+
+    def __init__(self, message: str, place: int, problem: str) -> None:
+        super().__init__(message)
+        self.place, self.problem = place, problem
+
+
 class LoadingError(UserError):
     """The triples are still being loaded, and whoever asked does not wait for them."""
 
@@ -307,7 +315,7 @@ def _result(lines: Iterator[dict[str, Any]], asked: dict[str, Any]) -> SparqlRes
                 assert found is not None, "a result has a beginning"
                 return replace(found, complete=not more)
             case {"syntax": message}:
-                raise UserError(_syntax_error(message, asked["query"]))
+                raise _syntax_error(message, asked["query"])
             case {"error": message}:
                 raise UserError(_FILES if "os error 24" in message else f"SPARQL: {message}")
             case {"signal": signal.SIGABRT | signal.SIGSEGV | signal.SIGKILL | signal.SIGBUS}:
@@ -326,15 +334,18 @@ def _term(written: list[str | None] | None) -> Term | None:
     return None
 
 
-def _syntax_error(message: str, query: str) -> str:
+def _syntax_error(message: str, query: str) -> UserError:
     """Oxigraph's message without the list of all that could stand at the place."""
-    place = _PLACE.match(message)
-    if place is None:
-        return f"SPARQL: {message}"
-    line, column, told = int(place[1]), int(place[2]), place[3]
-    near = "".join(query.split("\n")[line - 1 : line])[max(0, column - 21) : column + 19]
-    known = next((each for each in _TOLD if each in told), None)
-    return f"SPARQL, line {line}, at or after column {column} (near {near!r}): {_TOLD.get(known or '', 'syntax error')}"
+    found = _PLACE.match(message)
+    if found is None:
+        return UserError(f"SPARQL: {message}")
+    line, column, told = int(found[1]), int(found[2]), found[3]
+    lines = query.split("\n")
+    near = "".join(lines[line - 1 : line])[max(0, column - 21) : column + 19]
+    problem = _TOLD.get(next((each for each in _TOLD if each in told), ""), "syntax error")
+    place = sum(len(each) + 1 for each in lines[: line - 1]) + column - 1
+    at = f"SPARQL, line {line}, at or after column {column} (near {near!r})"
+    return SparqlMistakeError(f"{at}: {problem}", place, problem)
 
 
 def _check_memory(count: int) -> None:

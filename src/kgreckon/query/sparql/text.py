@@ -29,6 +29,8 @@ _TRIPLES = re.compile(_PROLOGUE + r"(CONSTRUCT|DESCRIBE)\b", re.IGNORECASE)
 _NAME_OR_WORD = re.compile(r"[?$]\w+|[\w%:-]+(?:\.+[\w%:-]+)*")
 _IRI_OR_NAME = re.compile(r"<([^<>\"{}|^`\\\s]+)>|(?<![\w?$:-])((?:[A-Za-z][\w.-]*)?):((?:[\w%:-]|\.(?=[\w%:-]))+)")
 _DECLARED = re.compile(r"\bPREFIX\s+([^\s:]*):\s*<([^>]*)>", re.IGNORECASE)
+_BASE, _LOCAL = re.compile(r"\bBASE\b", re.IGNORECASE), re.compile(r"\w+")
+_RELATIVE = re.compile(r"<(?![A-Za-z][\w+.-]*:)[\w/.#][^()?$&|]*>")  # and no comparison, as in ?x<?y&&?y>?z
 _LIMIT = re.compile(r"\bLIMIT\s+(\d{1,18})[^{}]*$", re.IGNORECASE)
 # Words of SPARQL that lead to other graphs and other servers.
 _ELSEWHERE = {
@@ -63,6 +65,17 @@ def check_question(text: str, tokens: int = MAX_TOKENS) -> str:
         if not whole and prefix not in declared:
             raise UserError(f"unknown prefix {prefix!r}: declare it with PREFIX {prefix}: <…>")
     return text
+
+
+def check_iris(text: str) -> None:
+    """Refuse an IRI without a scheme, such as `<Oslo>`, unless a BASE is declared."""
+    if _BASE.search(OPAQUE.sub(" _ ", text)):
+        return
+    for found in OPAQUE.finditer(text):
+        iri = found[0]
+        if _RELATIVE.fullmatch(iri):
+            meant = f":{iri[1:-1]}" if _LOCAL.fullmatch(iri[1:-1]) else f"<{PREFIXES['']}NAME>"
+            raise UserError(f"{iri} is a relative IRI, which names nothing here: the graph's names are written {meant}")
 
 
 def own_limit(text: str) -> int | None:

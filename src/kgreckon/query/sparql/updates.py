@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from kgreckon.errors import UserError
-from kgreckon.query.sparql.text import OPAQUE, unescaped
+from kgreckon.query.sparql.text import OPAQUE, check_iris, unescaped
 
 _PROLOGUE = re.compile(r"\s*(?:(?:PREFIX\s+[^\s:]*:\s*_+|BASE\s*_+)\s*)*", re.IGNORECASE)
 _OPERATION = re.compile(r"(INSERT\s+DATA|DELETE\s+DATA|DELETE\s+WHERE|INSERT|DELETE)\s*(?=\{)", re.IGNORECASE)
@@ -28,17 +28,32 @@ _UNSUPPORTED = {
 
 
 @dataclass(frozen=True)
-class UpdateOperation:
-    """A CONSTRUCT for what is taken out, and one for what is put in; None for nothing."""
+class UpdatePart:
+    """A part of an update as a CONSTRUCT, and where the pieces of that stand in the update."""
 
-    removed: str | None
-    added: str | None
+    query: str
+    pieces: tuple[tuple[int, int], ...]  # where they begin, here and there, in order
+    update: str
+
+    def mistake(self, place: int, problem: str) -> UserError:
+        """A problem at a place of the query, told of the update."""
+        here, there = [piece for piece in self.pieces if piece[0] <= place or piece is self.pieces[0]][-1]
+        return _mistake(self.update, max(there, there + place - here), problem)
+
+
+@dataclass(frozen=True)
+class UpdateOperation:
+    """What is taken out, and what is put in; None for nothing."""
+
+    removed: UpdatePart | None
+    added: UpdatePart | None
     by_pattern: bool  # whether a pattern is matched, and so depends on what the graph states
 
 
 def operations(text: str) -> list[UpdateOperation]:
     """The operations of an update, in order."""
     text = unescaped(text)
+    check_iris(text)
     masked = OPAQUE.sub(_hidden, text)  # of the same length, without strings, IRIs and comments
     found: list[UpdateOperation] = []
     place, prologue = 0, ""
@@ -82,35 +97,38 @@ def _operation(text: str, masked: str, place: int, prologue: str) -> tuple[Updat
     kind = " ".join(begun[1].upper().split())
     first, place = _group(text, masked, begun.end())
     if kind.endswith("DATA"):
-        if _VARIABLE.search(OPAQUE.sub(_hidden, first)):
+        if _VARIABLE.search(OPAQUE.sub(_hidden, text[first])):
             raise UserError(f"{kind} takes no variables: use {kind.split()[0]} with WHERE")
-        query = _construct(prologue, first, "")
-        removed, added = (query, None) if kind == "DELETE DATA" else (None, query)
+        part = _construct(text, prologue, first, slice(first.stop, first.stop))
+        removed, added = (part, None) if kind == "DELETE DATA" else (None, part)
         return UpdateOperation(removed, added, by_pattern=False), place
     if kind == "DELETE WHERE":
-        return UpdateOperation(_construct(prologue, first, first), None, by_pattern=True), place
-    removed, added = (first, None) if kind == "DELETE" else (None, first)
+        return UpdateOperation(_construct(text, prologue, first, first), None, by_pattern=True), place
+    templates = [first, None] if kind == "DELETE" else [None, first]
     if kind == "DELETE" and (more := _INSERT.match(masked, place)) is not None:
-        added, place = _group(text, masked, more.end())
+        templates[1], place = _group(text, masked, more.end())
     where = _WHERE.match(masked, place)
     if where is None:
         raise _mistake(text, place, f"expected WHERE after {kind} {{ … }}; for plain triples write {kind} DATA")
     pattern, place = _group(text, masked, where.end())
-    one, other = (None if part is None else _construct(prologue, part, pattern) for part in (removed, added))
+    one, other = (None if part is None else _construct(text, prologue, part, pattern) for part in templates)
     return UpdateOperation(one, other, by_pattern=True), place
 
 
-def _construct(prologue: str, template: str, pattern: str) -> str:
-    return f"{prologue}CONSTRUCT {{{template}}} WHERE {{{pattern}}}"
+def _construct(text: str, prologue: str, template: slice, pattern: slice) -> UpdatePart:
+    before = f"{prologue}CONSTRUCT {{"
+    middle = f"{before}{text[template]}}} WHERE {{"
+    pieces = (len(before), template.start), (len(middle), pattern.start)
+    return UpdatePart(f"{middle}{text[pattern]}}}", pieces, text)
 
 
-def _group(text: str, masked: str, place: int) -> tuple[str, int]:
+def _group(text: str, masked: str, place: int) -> tuple[slice, int]:
     """What stands between the brace at a place and the one that closes it, and the place after it."""
     depth = 0
     for at in range(place, len(masked)):
         depth += (masked[at] == "{") - (masked[at] == "}")
         if not depth:
-            return text[place + 1 : at], at + 1
+            return slice(place + 1, at), at + 1
     raise _mistake(text, place, "this brace is not closed")
 
 
@@ -120,5 +138,5 @@ def _hidden(part: re.Match[str]) -> str:
 
 def _mistake(text: str, place: int, problem: str) -> UserError:
     line = text.count("\n", 0, place) + 1
-    near = text[place : place + 30].strip() or "the end"
+    near = text[place : place + 30].strip().partition("\n")[0] or "the end"
     return UserError(f"SPARQL update, line {line}, near {near!r}: {problem}")

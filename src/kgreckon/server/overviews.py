@@ -43,7 +43,8 @@ class Overviews:
     @cached_property
     def _of_all(self) -> schemas.Overview:
         catalogue, kinds, places = self.catalogue, self.kinds.all(), self.things.places
-        attributes = most_frequent(catalogue.attribute_counts, _KINDS)
+        coordinates = places.attributes or ()
+        attributes = sorted(most_frequent(catalogue.attribute_counts, _KINDS), key=lambda one: one in coordinates)
         placed = np.argsort(-catalogue.degrees[places.entities], kind="stable")[:_PLACES]
         return schemas.Overview(
             kinds=[self._kind_of_all(kind) for kind in kinds[:_KINDS]],

@@ -6,7 +6,6 @@ import { Builder } from "./builder.js";
 import { drawing } from "./drawing.js";
 import { element } from "./elements.js";
 import { go, questionAddress, rename } from "./router.js";
-import { count } from "./numerals.js";
 import { Question } from "./question.js";
 import { tabs } from "./tabs.js";
 import { isUnfinished, questionLine } from "./words.js";
@@ -29,7 +28,7 @@ function remember(text, asked, arriving = false) {
     if (asked && history.state?.asked !== true) history.replaceState({ ...history.state, asked }, "");
     return;
   }
-  rename(text ? questionAddress(text) : "/", { replace: arriving || history.state?.asked === false });
+  rename(text ? questionAddress(text) : "/ask", { replace: arriving || history.state?.asked === false });
   history.replaceState({ ...history.state, asked }, "");
 }
 
@@ -226,12 +225,6 @@ function showExamples(examples) {
   part("examples").open = !questionInAddress();
 }
 
-function showAbout({ model, graph, version }) {
-  const numbers = `${count(graph.entities)} things, ${count(graph.facts)} facts, ${count(graph.values)} numbers`;
-  const answers = model.calibration === "certain" ? "exact answers only" : `answers by ${model.name}`;
-  part("about").textContent = `${numbers} · ${answers} · version ${version}`;
-}
-
 async function copyLink() {
   try {
     await navigator.clipboard.writeText(location.href);
@@ -247,7 +240,6 @@ async function prepare() {
     if (info.model.any_comparison) info.comparisons = [...info.comparisons, ...MORE_COMPARISONS];
     const { names } = await api.names("attribute", "", 100);
     info.unitsOf = new Map(names.map(({ name, units }) => [name, units]));
-    showAbout(info);
     showExamples(info.examples);
   } catch (problem) {
     showProblem(problem, () => location.reload());
@@ -267,7 +259,7 @@ async function prepare() {
   part("only").addEventListener("change", () => ask());
   part("copy-link").addEventListener("click", copyLink);
   part("clear").addEventListener("click", () => {
-    go("/");
+    go("/ask");
     line.focus();
   });
   document.querySelector(".skip").addEventListener("click", (event) => {

@@ -1,7 +1,8 @@
 /** The shell: it shows the view of the address, and leaves everything else to the views. */
 
-import { Problem } from "./api.js";
+import { Problem, info } from "./api.js";
 import { element } from "./elements.js";
+import { count } from "./numerals.js";
 import { begin } from "./router.js";
 
 /**
@@ -9,6 +10,7 @@ import { begin } from "./router.js";
  * `content`, a list of nodes with a heading of the first level.
  */
 const VIEWS = {
+  start: () => import("./start.js"),
   thing: () => import("./thing.js"),
   kind: () => import("./kind.js"),
   relation: () => import("./relation.js"),
@@ -17,6 +19,8 @@ const VIEWS = {
 };
 const area = document.getElementById("view");
 const asking = document.getElementById("asking-view");
+const about = document.getElementById("about");
+const headLine = document.getElementById("header-line");
 let turn = 0; // how often a view was asked for; one that comes late is not shown over a newer one
 
 function failed(problem) {
@@ -46,10 +50,27 @@ async function viewOf(place) {
   }
 }
 
+/** The head: a line to ask, and where the view has its own, how large the graph is. */
+async function showHead(place) {
+  const asks = place?.view === "start" || place?.view === "ask";
+  headLine.hidden = asks;
+  about.hidden = !asks;
+  if (!asks && !headLine.firstChild) (await import("./searching.js")).searchLine(headLine);
+  if (asks && !about.textContent) about.textContent = await sizes().catch(() => "");
+}
+
+async function sizes() {
+  const { model, graph, version } = await info();
+  const numbers = `${count(graph.entities)} things, ${count(graph.facts)} facts, ${count(graph.values)} numbers`;
+  const answers = model.calibration === "certain" ? "exact answers only" : `answers by ${model.name}`;
+  return `${numbers} · ${answers} · version ${version}`;
+}
+
 async function show(place, { back }) {
   const own = ++turn;
   const scroll = history.state?.scroll ?? 0;
-  if (place?.view === "start" || place?.view === "ask") {
+  showHead(place);
+  if (place?.view === "ask") {
     area.hidden = true;
     asking.hidden = false;
     await (await import("./asking.js")).show();

@@ -105,7 +105,7 @@ def visit(browser, address):
         page.on("console", heard)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: elsewhere.append(request.url) if not same_host(request.url) else None)
-        page.goto(address + (f"ask?q={quote(question)}" if question else ""))
+        page.goto(address + (f"ask?q={quote(question)}" if question else "ask"))
         expect(page.locator("#about")).to_contain_text("things")
         if question:
             expect(page.locator("#status")).not_to_have_text(re.compile("will be here|Asking"))
@@ -648,10 +648,10 @@ def test_a_late_page_does_not_replace_the_one_that_was_opened_after_it(visit):
 
 def test_an_address_of_nothing_says_so(visit):
     page = visit(refusals_expected=True)
-    page.goto(page.url + "thing/Atlantis")
+    page.goto(page.url.replace("ask", "thing/Atlantis"))
     expect(page.get_by_role("alert")).to_contain_text("Atlantis")
     page.get_by_role("link", name="Go to the start").click()
-    expect(page.get_by_role("heading", name="Question")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Ask about")
 
 
 def test_the_drawing_shows_anchors_edges_and_logic(visit):
@@ -711,10 +711,12 @@ def test_an_example_is_asked_for_all_its_answers_and_keeps_the_focus_on_the_page
     expect(summary).to_be_focused()
 
 
-def test_a_link_reproduces_the_question_and_its_answers(visit, address, proved):
+def test_a_link_reproduces_the_question_and_its_answers(visit, address):
     page = visit(permissions=["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name=re.compile("^the capitals of something that borders France")).click()
-    assert answers(page) == proved(CAPITALS)
+    example = page.locator("#examples button").first
+    words = example.inner_text()
+    example.click()
+    shown = answers(page)
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#copied")).to_have_text("Link copied.")
     link = page.evaluate("navigator.clipboard.readText()")
@@ -722,8 +724,8 @@ def test_a_link_reproduces_the_question_and_its_answers(visit, address, proved):
     other = visit()
     other.goto("about:blank")
     other.goto(link)
-    assert answers(other) == proved(CAPITALS)
-    expect(other.locator("#paper")).to_have_value(CAPITALS)
+    assert answers(other) == shown != set()
+    expect(other.get_by_role("combobox", name="Your question in words")).to_have_value(words)
 
 
 def test_back_and_forward_go_through_the_questions(visit, proved):

@@ -12,6 +12,8 @@ import { searchLine } from "./searching.js";
 const GREETED = 3; // kinds in the greeting
 const CARDS = 8;
 const SPARK = 40; // units of height
+const NARROW = 600; // pixels, on which there is room for few places with names
+const FEW = 50;
 
 const inList = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts.join(""));
 
@@ -98,7 +100,7 @@ function relationBars(relations) {
 
 async function mapOf({ places, num_places: all }) {
   const [{ worldMap }, { places: dots }] = await Promise.all([import("./map.js"), api.places()]);
-  const marks = places.map(({ entity, place: [latitude, longitude] }) => ({
+  const marks = places.slice(0, innerWidth < NARROW ? FEW : places.length).map(({ entity, place: [latitude, longitude] }) => ({
     label: entity.label,
     href: addressOf("thing", entity.name),
     latitude,

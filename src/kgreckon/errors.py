@@ -35,6 +35,10 @@ class UserError(Exception):
     """Something the user gave that cannot be used; the message names the bad thing and the remedy."""
 
 
+class ToldElsewhereError(UserError):
+    """A mistake that another of several processes found, which says it: this one ends with it."""
+
+
 class BeyondAlgebraError(UserError):
     """A SPARQL query that the algebra cannot say: an engine may answer it from what is stated; nothing is inferred."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from kgreckon.answers.answerer import COVERAGE, Answerer
 from kgreckon.answers.predicted_numbers import number_reasons
 from kgreckon.errors import UserError
 from kgreckon.models.interface import ScoreMeaning
+from kgreckon.processes import ALONE, Processes
 from kgreckon.query import Entity, Follow
 
 _AT_ONCE = 64  # things asked together
@@ -56,11 +59,15 @@ class Gaps:
 
 
 def complete(
-    answerer: Answerer, gaps: Gaps, advance: Advance = lambda count, total: None
+    answerer: Answerer,
+    gaps: Gaps,
+    advance: Advance = lambda count, total: None,
+    processes: Processes = ALONE,
 ) -> Iterator[MissingFact | MissingValue]:
     """The missing facts of at least that probability, then the missing values, one after the other.
 
-    Each fact comes once, with the probability that it has from either end.
+    Each fact comes once, with the probability that it has from either end. Of several processes each asks some of the
+    questions, and the first gets all answers.
     """
     if not 0 < gaps.above <= 1:
         raise UserError(f"the least probability must be above 0 and at most 1, not {gaps.above:g}")
@@ -79,7 +86,7 @@ def complete(
     things = np.arange(len(answerer.graph.entities))
     if gaps.things is not None:
         things = np.unique([names.entity_id(name) for name in gaps.things])
-    return _missing(answerer, gaps, relations, attributes, things, advance)
+    return _missing(answerer, gaps, relations, attributes, things, advance, processes)
 
 
 def _missing(
@@ -89,20 +96,24 @@ def _missing(
     attributes: Sequence[int],
     things: np.ndarray,
     advance: Advance,
+    processes: Processes,
 ) -> Iterator[MissingFact | MissingValue]:
     total = len(things) * (len(relations) + bool(attributes))
+    some_heads = [things[first : first + _AT_ONCE] for first in range(0, len(things), _AT_ONCE)]
     for relation in relations:
-        for first in range(0, len(things), _AT_ONCE):
-            heads = things[first : first + _AT_ONCE]
-            yield from _facts(answerer, relation, heads, gaps)
+        found = processes.in_turns(some_heads, partial(_facts, answerer, gaps, relation))
+        for heads, facts in zip(some_heads, found, strict=False):  # nothing is found by others than the first
+            yield from (MissingFact(*fact) for fact in facts)
             advance(len(heads), total)
     if attributes:
-        for thing in things.tolist():
-            yield from _values(answerer, thing, attributes, gaps)
+        for values in processes.in_turns(things.tolist(), partial(_values, answerer, gaps, attributes)):
+            yield from (MissingValue(*value) for value in values)
             advance(1, total)
 
 
-def _facts(answerer: Answerer, relation: int, heads: np.ndarray, gaps: Gaps) -> Iterator[MissingFact]:
+def _facts(answerer: Answerer, gaps: Gaps, relation: int, heads: np.ndarray) -> list[tuple[Any, ...]]:
+    """The fields of each missing fact, which travel between processes."""
+    facts = []
     names = answerer.graph.vocabulary
     rows, tails, probabilities = answerer.model.likely_facts(relation, heads, gaps.above)
     for row, tail, probability in zip(rows.tolist(), tails.tolist(), probabilities.tolist(), strict=True):
@@ -110,30 +121,26 @@ def _facts(answerer: Answerer, relation: int, heads: np.ndarray, gaps: Gaps) -> 
         reason = None
         if gaps.explain:
             reason = "; ".join(answerer.explain_id(Follow(relation, Entity(head)), tail).lines())
-        yield MissingFact(
-            names.entity_name(head), names.relation_name(relation), names.entity_name(tail), probability, reason
+        facts.append(
+            (names.entity_name(head), names.relation_name(relation), names.entity_name(tail), probability, reason)
         )
+    return facts
 
 
-def _values(answerer: Answerer, thing: int, attributes: Sequence[int], gaps: Gaps) -> Iterator[MissingValue]:
+def _values(answerer: Answerer, gaps: Gaps, attributes: Sequence[int], thing: int) -> list[tuple[Any, ...]]:
+    """The fields of each missing value."""
     model, names = answerer.model, answerer.graph.vocabulary
     chances = model.attribute_chances(thing)
+    values: list[tuple[Any, ...]] = []
     if chances is None:
-        return
+        return values
     for attribute in attributes:
         if chances[attribute] < gaps.above:
             continue
         found = model.predict(thing, attribute, COVERAGE, reasons=gaps.explain)
         if found is not None and not found.stated and found.has_it >= gaps.above:
-            reasons = "; ".join(number_reasons(found, attribute, names)) or _UNMOVED
-            yield MissingValue(
-                names.entity_name(thing),
-                names.attribute_name(attribute),
-                found.estimate,
-                found.low,
-                found.high,
-                found.coverage,
-                found.unit,
-                found.has_it,
-                reasons if gaps.explain else None,
-            )
+            reasons = ("; ".join(number_reasons(found, attribute, names)) or _UNMOVED) if gaps.explain else None
+            interval = found.estimate, found.low, found.high, found.coverage
+            named = names.entity_name(thing), names.attribute_name(attribute)
+            values.append((*named, *interval, found.unit, found.has_it, reasons))
+    return values

@@ -23,6 +23,7 @@ from kgreckon.graph import KnowledgeGraph, Triples
 from kgreckon.models.held_back import HeldBack, hold_back
 from kgreckon.models.interface import TrainedModel, TrainingProgress
 from kgreckon.models.run_files import LAST, RunFiles
+from kgreckon.processes import started_together
 from kgreckon.query import Batch, Entity, Follow
 from kgreckon.runs import Run
 
@@ -138,6 +139,8 @@ def _judges(
         return
     part = np.random.default_rng(run.settings.seed).integers(folds, size=len(graph.facts))
     all_values = np.ones(len(graph.attribute_facts), dtype=bool)
+    if started_together(device).size > 1:
+        raise UserError("facts are checked by one process: start kgreckon without torchrun")
     with writing(run.folder):
         for fold in range(folds):
             progress.stage(f"learning without part {fold + 1} of {folds}")

@@ -10,7 +10,8 @@ from io import TextIOWrapper
 # Their commands, in the order of the help.
 from kgreckon.cli import agent_commands, answers, benchmarks, changes, checks, graphs, learned, runs  # noqa: F401
 from kgreckon.cli.app import app
-from kgreckon.errors import UserError, naming_extras, visible
+from kgreckon.errors import ToldElsewhereError, UserError, naming_extras, visible
+from kgreckon.processes import number_of_this
 
 __all__ = ["app", "main"]
 
@@ -18,6 +19,8 @@ __all__ = ["app", "main"]
 def main() -> None:
     """The program: a user's mistake is one line on stderr and exit code 2."""
     _keep_standard_streams()
+    if number_of_this():  # the first of several processes says what all of them have done
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(sys.stdout, TextIOWrapper):  # a name that the terminal cannot show is shown by its code
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -26,8 +29,11 @@ def main() -> None:
                 app()
         finally:
             sys.stdout.flush()  # write errors are reported here, not after the program has ended
+    except ToldElsewhereError:
+        sys.exit(2)
     except UserError as error:
-        print(f"error: {visible(str(error))}", file=sys.stderr)
+        number = number_of_this()
+        print(f"{f'process {number}: ' * bool(number)}error: {visible(str(error))}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         sys.stderr.close()

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from kgreckon.errors import visible
 from kgreckon.graph.literals import measured
+from kgreckon.processes import number_of_this
 
 _ANY_WIDTH = 100_000
 _LEFT = (
@@ -58,8 +59,9 @@ def console() -> Console:
 
 def notes(tables: bool = False) -> Console:
     """The console for progress and remarks, and for tables among them."""
-    out = _Console(stderr=True)
-    return out if out.is_terminal or not tables else _Console(stderr=True, width=_ANY_WIDTH)
+    others = number_of_this() > 0  # which leave it to the first of several processes
+    out = _Console(stderr=True, quiet=others)
+    return out if out.is_terminal or not tables else _Console(stderr=True, width=_ANY_WIDTH, quiet=others)
 
 
 def print_table(

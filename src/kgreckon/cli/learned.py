@@ -154,11 +154,12 @@ def complete(
 ) -> None:
     """Write the facts and values that the graph lacks and that are likely; or --check those that it states."""
     from kgreckon.answers import Answerer
-    from kgreckon.answers.completed_files import check_suffix, write_completed
+    from kgreckon.answers.completed_files import Filled, check_suffix, write_completed
     from kgreckon.answers.completing import Gaps
     from kgreckon.answers.completing import complete as complete_graph
     from kgreckon.answers.doubting import DoubtSettings
     from kgreckon.cli.learning_tables import CompletingBar
+    from kgreckon.processes import started_together
 
     if check is not None:
         _check(run, out, DoubtSettings(check, _names(relations), _names(attributes), folds), as_json)
@@ -167,11 +168,13 @@ def complete(
         raise UserError("give the file to write: --out filled.csv")
     check_suffix(out)
     gaps = Gaps(above, _names(relations), _names(attributes), _lines(things), explain)
+    processes = started_together(device)
     answerer = Answerer.open(run, benchmark, device)
     bar = CompletingBar()
-    missing = complete_graph(answerer, gaps, bar.advance)
+    missing = complete_graph(answerer, gaps, bar.advance, processes)
     with bar:
-        filled = write_completed(out, missing)
+        filled = write_completed(out, missing) if processes.is_first else Filled(facts=len(list(missing)))
+    processes.wait()
     if as_json:
         print_json({"file": str(out), "facts": filled.facts, "values": filled.values, "expected": filled.expected})
         return

@@ -19,6 +19,7 @@ from kgreckon.evaluation.by_hardness import HardAnswers
 from kgreckon.evaluation.metrics import QueryScores
 from kgreckon.evaluation.ranking import AnswerPairs, filtered_ranks
 from kgreckon.evaluation.results import Evaluation, ShapeResult
+from kgreckon.processes import ALONE, Processes
 from kgreckon.query import Batch, Shape
 
 # Queries ranked at once.
@@ -114,62 +115,84 @@ def evaluate_scores(
     advance: Callable[[int, int], None] = lambda count, total: None,
     at_once: int = 0,
     see: Callable[[RankedQueries, int, int, Tensor], None] | None = None,
+    processes: Processes = ALONE,
 ) -> Evaluation:
     """Rank every hard answer by the scores that `score` gives to all candidates of a batch's queries.
 
     Where `score` gives more scores after those of all entities, answers are also ranked among all of them. `advance`
     hears of so many more queries of so many in all, and `see` looks at the scores of neighbouring queries. On a GPU
-    everything is queued, and the host waits only for the end. Raises a UserError where a score is not a number.
+    everything is queued, and the host waits only for the end. Several processes take the batches in turns. Raises a
+    UserError where a score is not a number.
     """
     start = perf_counter()
     at_once = at_once or _AT_ONCE[queries.numbers.device.type]
-    results = []
-    broken = torch.zeros((), dtype=torch.bool, device=queries.numbers.device)
-    for queries_of_shape in queries.sets:
-        parts, among_values, errors, counts, ranks = [], [], [], [], []
-        candidates = len(queries.numbers) if queries_of_shape.shape.denotes_numbers else queries.num_entities
-        for first in range(0, len(queries_of_shape), at_once):
-            last = min(first + at_once, len(queries_of_shape))
-            scores = score(Batch(queries_of_shape.shape, queries_of_shape.ids[first:last])).float()
-            broken |= scores.isnan().any()
-            easy, hard = queries_of_shape.answers(first, last)
-            if scores.shape[1] > candidates:
-                among_values.append(QueryScores.from_ranks(filtered_ranks(scores, easy, hard)))
-                scores = scores[:, :candidates]
-            if see is not None:
-                see(queries_of_shape, first, last, scores)
-            query_ranks = filtered_ranks(scores, easy, hard)
-            parts.append(QueryScores.from_ranks(query_ranks))
-            if queries_of_shape.hardness is not None:
-                ranks.append(query_ranks.realistic)
-            counts.append(easy.counts + hard.counts)
-            if queries_of_shape.shape.denotes_numbers:
-                errors.append(_value_errors(scores, easy, hard, queries))
-            advance(last - first, len(queries))
-        units, distances = (torch.cat(column) for column in zip(*errors, strict=True)) if errors else (None, None)
-        others = QueryScores.concatenate(among_values) if among_values else None
-        hard_answers = None
-        if queries_of_shape.hardness is not None:
-            hard_answers = HardAnswers(
-                np.diff(queries_of_shape.offsets[1]), queries_of_shape.hardness, torch.cat(ranks)
-            )
-        everything = QueryScores.concatenate(parts)
-        results.append(
-            ShapeResult(
-                queries_of_shape.type,
-                queries_of_shape.shape,
-                everything,
-                torch.cat(counts),
-                units,
-                distances,
-                others,
-                hard_answers,
-            )
-        )
-    if broken:
+    dealt = [(of_shape, first) for of_shape in queries.sets for first in range(0, len(of_shape), at_once)]
+    own = []
+    for place, (of_shape, first) in enumerate(dealt):
+        last = min(first + at_once, len(of_shape))
+        if place % processes.size == processes.number:
+            scores = score(Batch(of_shape.shape, of_shape.ids[first:last])).float()
+            own.append(_ranked(queries, of_shape, first, last, scores, see, processes.size > 1))
+        advance(last - first, len(queries))
+    ranked = processes.in_order(own)
+    by_shape: dict[int, list[dict[str, Tensor]]] = {}
+    for (of_shape, _), part in zip(dealt, ranked, strict=True):
+        by_shape.setdefault(id(of_shape), []).append(part)
+    results = [_result(of_shape, by_shape[id(of_shape)]) for of_shape in queries.sets]
+    if ranked and torch.stack([part["broken"] for part in ranked]).any():
         raise UserError("the model's scores are not numbers: its training went astray; lower the learning rate")
     on_host = tuple(result.cpu() for result in results)
     return Evaluation(queries.split, queries.unit_names, on_host, perf_counter() - start)
+
+
+def _ranked(
+    queries: EvaluationQueries,
+    of_shape: RankedQueries,
+    first: int,
+    last: int,
+    scores: Tensor,
+    see: Callable[[RankedQueries, int, int, Tensor], None] | None,
+    for_others: bool,
+) -> dict[str, Tensor]:
+    """What is known of some neighbouring queries from the scores of their candidates, by name."""
+    ranked = {"broken": scores.isnan().any()}
+    easy, hard = of_shape.answers(first, last)
+    candidates = len(queries.numbers) if of_shape.shape.denotes_numbers else queries.num_entities
+    if scores.shape[1] > candidates:
+        among = QueryScores.from_ranks(filtered_ranks(scores, easy, hard))
+        ranked |= {"realistic among values": among.realistic, "optimistic among values": among.optimistic}
+        scores = scores[:, :candidates]
+    if see is not None:
+        see(of_shape, first, last, scores)
+    ranks = filtered_ranks(scores, easy, hard)
+    own = QueryScores.from_ranks(ranks)
+    ranked |= {"realistic": own.realistic, "optimistic": own.optimistic, "answers": easy.counts + hard.counts}
+    if of_shape.hardness is not None or for_others:  # the first process knows how hard the answers are
+        ranked["ranks"] = ranks.realistic
+    if of_shape.shape.denotes_numbers:
+        ranked["units"], ranked["errors"] = _value_errors(scores, easy, hard, queries)
+    return ranked
+
+
+def _result(of_shape: RankedQueries, parts: list[dict[str, Tensor]]) -> ShapeResult:
+    """What was reached on all queries of one specific type, from that on neighbouring ones."""
+    columns = {name: torch.cat([part[name] for part in parts]) for name in parts[0] if name != "broken"}
+    among = None
+    if "realistic among values" in columns:
+        among = QueryScores(columns["realistic among values"], columns["optimistic among values"])
+    hard_answers = None
+    if of_shape.hardness is not None:
+        hard_answers = HardAnswers(np.diff(of_shape.offsets[1]), of_shape.hardness, columns["ranks"])
+    return ShapeResult(
+        of_shape.type,
+        of_shape.shape,
+        QueryScores(columns["realistic"], columns["optimistic"]),
+        columns["answers"],
+        columns.get("units"),
+        columns.get("errors"),
+        among,
+        hard_answers,
+    )
 
 
 def _value_errors(

@@ -28,6 +28,7 @@ class ModelFamily(ABC, Generic[S]):
     name: str
     settings: type[S]
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    together: ClassVar[bool] = False  # whether several processes train such a model as one would
 
     @property
     def models(self) -> Sequence[str]:

@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
+    from kgreckon.processes import Processes
+
 HEADER = "run.json"
 BEST = "best.safetensors"
 LAST = "last.safetensors"
+LAST_OF_SEVERAL = "last.checkpoint"  # the folder that several processes write in its place
+LISTING = "files.json"  # in it
 METRICS = "metrics.jsonl"
 
 
@@ -99,6 +103,10 @@ class RunFiles:
                 raise UserError(f"{path}:{number}: not a line of metrics") from None
         return records
 
+    def of_first(self, processes: Processes) -> RunFiles:
+        """The same files, which only the first of several processes writes."""
+        return self if processes.is_first else _FilesOfAnother(self.folder)
+
     def forget_after(self, step: int, again: Collection[str] = ()) -> None:
         """Drop the metrics of steps that will be taken again, and those of names that are found again after the steps.
 
@@ -113,3 +121,16 @@ class RunFiles:
         ]
         with replacing(self.folder / METRICS) as temporary:
             temporary.write_bytes(b"".join(as_json(line, indent=None) for line in kept))
+
+
+class _FilesOfAnother(RunFiles):
+    """The files of a run that another process writes: this one only reads."""
+
+    def save(self, name: str, tensors: dict[str, Tensor]) -> None:
+        """The first process does."""
+
+    def record(self, line: dict[str, Any]) -> None:
+        """The first process does."""
+
+    def forget_after(self, step: int, again: Collection[str] = ()) -> None:
+        """The first process does."""

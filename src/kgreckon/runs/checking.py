@@ -20,7 +20,7 @@ from kgreckon.graph.folder_format import HEADER as GRAPH_HEADER
 from kgreckon.graph.folder_format import MAPPING
 from kgreckon.graph.storage import check_graph_folder, is_graph_folder
 from kgreckon.graph.world import WORLD_FOLDER
-from kgreckon.models.run_files import BEST, LAST, METRICS, RunFiles, is_run_folder
+from kgreckon.models.run_files import BEST, LAST, LAST_OF_SEVERAL, LISTING, METRICS, RunFiles, is_run_folder
 from kgreckon.models.run_files import HEADER as RUN_HEADER
 from kgreckon.query import Shape
 from kgreckon.runs.run_folder import GRAPH, Run
@@ -256,6 +256,11 @@ def _check_model(check: Check, folder: Path, older: bool, whose: str = "") -> No
     for part, name in (("best weights", BEST), ("last checkpoint", LAST)):
         if not whose or (folder / name).is_file():
             _check_weights(check, whose + part, folder / name, older)
+    several = folder / LAST_OF_SEVERAL
+    if several.is_dir():
+        files = check.sealed(f"{whose}last checkpoint of several processes", several / LISTING, older).get("files")
+        for name in files if isinstance(files, dict) else ():
+            check.listed(f"{whose}last checkpoint of several processes", several / name, files)
     for path in sorted(folder.glob("[!.]*.safetensors")):  # of a training that is not done
         if path.name not in (BEST, LAST):
             _check_weights(check, whose + path.stem, path, older)

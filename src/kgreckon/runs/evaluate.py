@@ -9,9 +9,10 @@ from pathlib import Path
 from kgreckon.benchmark import Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, EvaluationResult, ReliabilityMeter, evaluate_scores
-from kgreckon.files import listing, replacing, write_json, writing
+from kgreckon.files import listing, read_json, replacing, write_json
 from kgreckon.models.devices import device_for, float32_products
 from kgreckon.models.interface import ScoreMeaning
+from kgreckon.processes import started_together
 from kgreckon.runs.run_folder import Run
 
 BALANCED = "_balanced"  # in the names of the results on a balanced benchmark
@@ -30,22 +31,30 @@ def evaluate(
     split = Split.of(split) if isinstance(split, str) else split
     if queries_per_type < 0:
         raise UserError("queries_per_type must not be negative")
-    with writing(run.folder):
-        where = device_for(device)
+    where = device_for(device)
+    processes = started_together(where)
+    with processes.writing(run.folder):
         opened = run.benchmark(benchmark)
-        queries = EvaluationQueries.load(opened, split, where, queries_per_type, with_hardness=True)
+        queries = EvaluationQueries.load(opened, split, where, queries_per_type, with_hardness=processes.is_first)
         with float32_products("high" if where.type == "cuda" else "highest"):
             model = run.load(benchmark, device)
             meter = None
             if model.calibration is ScoreMeaning.PROBABILITY:
                 meter = ReliabilityMeter(opened.graphs.at(Split.TRAIN), opened.mode, model.shown)
             see = None if meter is None else meter.see
-            evaluation = evaluate_scores(model.scores_as_released, queries, advance, model.queries_at_once, see)
-        result = evaluation.result(queries_per_type or None, where.type, None if meter is None else meter.rows())
+            evaluation = evaluate_scores(
+                model.scores_as_released, queries, advance, model.queries_at_once, see, processes
+            )
+        reliability = None if meter is None else meter.rows(processes)
+        result = evaluation.result(queries_per_type or None, where.type, reliability)
         table = run.folder / f"{split.label}_metrics{BALANCED if 'balance' in opened.header else ''}.csv"
-        _write_csv(table, result)
-        write_json(table.with_suffix(".json"), result.as_json() | {"files": listing([table])})
-    return result
+
+        def written() -> None:
+            _write_csv(table, result)
+            write_json(table.with_suffix(".json"), result.as_json() | {"files": listing([table])})
+
+        processes.first(written)
+        return result if processes.is_first else EvaluationResult.from_json(read_json(table.with_suffix(".json")))
 
 
 def _write_csv(path: Path, result: EvaluationResult) -> None:

@@ -8,11 +8,11 @@ from time import perf_counter
 from typing import Any
 
 from kgreckon.benchmark import Benchmark, Split
-from kgreckon.errors import naming_extras
-from kgreckon.files import writing
+from kgreckon.errors import UserError, naming_extras
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.registry import DEFAULT_MODEL, choose_settings, family_named
 from kgreckon.models.settings import Settings
+from kgreckon.processes import Processes, started_together
 from kgreckon.runs.run_folder import Run
 from kgreckon.version import __version__
 
@@ -45,9 +45,13 @@ def train_with(
 
     opened = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
     _check_built(opened)
-    family_named(settings.family).check(opened, settings, device_for(settings.device))  # before anything is written
-    with writing(Path(out), make=True):
-        return _run_to_the_end(Run.begin(Path(out), opened, settings), opened, progress or TrainingProgress())
+    device = device_for(settings.device)
+    processes = started_together(device)
+    check_together(settings, processes)
+    family_named(settings.family).check(opened, settings, device)  # before anything is written
+    with processes.writing(Path(out), make=True):
+        processes.first(lambda: Run.begin(Path(out), opened, settings))
+        return _run_to_the_end(Run.open(out), opened, progress or TrainingProgress(), processes)
 
 
 @naming_extras()
@@ -55,12 +59,14 @@ def resume(folder: str | Path, benchmark: Path | None = None, progress: Training
     """Continue a run from its last checkpoint."""
     from kgreckon.models.devices import device_for
 
-    with writing(Path(folder)):
-        run = Run.open(folder)
+    run = Run.open(folder)
+    processes = started_together(device_for(run.settings.device))
+    check_together(run.settings, processes)
+    with processes.writing(Path(folder)):
         opened = run.benchmark(benchmark)
         _check_built(opened)
         run.family.check(opened, run.settings, device_for(run.settings.device))
-        return _run_to_the_end(run, opened, progress or TrainingProgress())
+        return _run_to_the_end(run, opened, progress or TrainingProgress(), processes)
 
 
 def _check_built(benchmark: Benchmark) -> None:
@@ -70,7 +76,13 @@ def _check_built(benchmark: Benchmark) -> None:
             benchmark.check_complete(split, name)
 
 
-def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress) -> Run:
+def check_together(settings: Settings, processes: Processes) -> None:
+    """Raise a UserError where several processes were started for a model that one trains."""
+    if processes.size > 1 and not family_named(settings.family).together:
+        raise UserError(f"{settings.model} is trained by one process: start kgreckon without torchrun")
+
+
+def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress, processes: Processes) -> Run:
     import torch
 
     from kgreckon.models.devices import device_for, device_name
@@ -83,5 +95,6 @@ def _run_to_the_end(run: Run, benchmark: Benchmark, progress: TrainingProgress) 
         last = max((line["step"] for line in files.records()), default=0)
         versions = {"torch": torch.__version__, "python": platform.python_version(), "kgreckon": __version__}
         took = {"trained_seconds": perf_counter() - start, "device": device_name(device)}
-        files.record({"step": last, **took, **versions})
+        files.of_first(processes).record({"step": last, **took, **versions})
+    processes.wait()
     return run

@@ -12,10 +12,11 @@ from kgreckon.files import new_folder, read_header, write_json
 from kgreckon.graph.changes.change_log import LOG
 from kgreckon.graph.storage import graph_identity, write_graph
 from kgreckon.models.interface import TrainingProgress
-from kgreckon.models.run_files import BEST, HEADER, LAST, METRICS
+from kgreckon.models.run_files import BEST, HEADER, LAST, LAST_OF_SEVERAL, METRICS
+from kgreckon.processes import started_together
 from kgreckon.runs.run_folder import GRAPH, TRIAL, VERSION, Run
 
-_MADE_ANEW = (GRAPH, BEST, LAST, METRICS, "calibration.json", "answer_calibration.json")
+_MADE_ANEW = (GRAPH, BEST, LAST, LAST_OF_SEVERAL, METRICS, "calibration.json", "answer_calibration.json")
 
 
 def update_run(folder: str | Path, progress: TrainingProgress | None = None) -> int:
@@ -34,6 +35,8 @@ def update_run(folder: str | Path, progress: TrainingProgress | None = None) -> 
     if not moment.changes:
         return 0
     device, share = device_for(run.settings.device), 1 - run.held_back
+    if started_together(device).size > 1:
+        raise UserError("changes are learned in by one process: start kgreckon without torchrun")
     with ExitStack() as until_replaced, new_folder(run.folder, HEADER, overwrite=True) as target:
         shutil.copytree(run.folder, target, ignore=_left_out, dirs_exist_ok=True)
         (target / GRAPH).mkdir()

@@ -15,18 +15,21 @@ from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.reckoner.continuing import continue_reckoner
 from kgreckon.models.reckoner.learning import forget_parts, is_trained, learn_reckoner, open_reckoner
+from kgreckon.models.reckoner.links import Labels
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
 from kgreckon.models.reckoner.reckoner_settings import SMALL, ReckonerSettings
 from kgreckon.models.reckoner.training import load_reckoner, train_reckoner
 from kgreckon.models.reckoner.trial import go_on_from
 from kgreckon.models.registry import ModelFamily
 from kgreckon.models.run_files import RunFiles
+from kgreckon.processes import started_together
 
 
 class ReckonerFamily(ModelFamily[ReckonerSettings]):
     """The reckoner learns from facts; it needs queries only to calibrate."""
 
     name = "reckoner"
+    together = True
     settings = ReckonerSettings
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"small": SMALL}
 
@@ -46,7 +49,7 @@ class ReckonerFamily(ModelFamily[ReckonerSettings]):
             forget_parts(files)
         else:
             with float32_products("high" if device.type == "cuda" else "highest"):
-                train_reckoner(files, benchmark, settings, device, progress)
+                train_reckoner(files, benchmark, settings, device, progress, started_together(device))
 
     def open(
         self,
@@ -75,8 +78,11 @@ class ReckonerFamily(ModelFamily[ReckonerSettings]):
             forget_parts(files)
         else:
             with float32_products("high" if device.type == "cuda" else "highest"):
-                calibration = None if trial is None else go_on_from(trial, files, settings)
-                learn_reckoner(files, graph, held_back, settings, device, progress, calibration=calibration)
+                together, nodes = started_together(device), Labels.of(graph).num_nodes
+                start = None if trial is None else go_on_from(trial, files, settings, nodes, together)
+                learn_reckoner(
+                    files, graph, held_back, settings, device, progress, calibration=start, processes=together
+                )
 
     def go_on(
         self,

@@ -20,6 +20,7 @@ from kgreckon.evaluation import AnswerPairs, EvaluationQueries, evaluate_scores,
 from kgreckon.exact import ComparisonMode
 from kgreckon.files import read_json, write_json
 from kgreckon.graph import KnowledgeGraph, Triples
+from kgreckon.models.checkpoints import last_checkpoint, save_checkpoint
 from kgreckon.models.held_back import HeldBack
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.reckoner.answer_maps import AnswerMaps, AnswerSample
@@ -36,6 +37,7 @@ from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.reckoner_settings import ReckonerSettings
 from kgreckon.models.reckoner.rules import Rules, mine_rules
 from kgreckon.models.run_files import BEST, LAST, RunFiles
+from kgreckon.processes import ALONE, Processes
 
 CALIBRATION = "calibration.json"
 ANSWERS = "answer_calibration.json"  # what is shown for the answers to each type of queries
@@ -60,14 +62,18 @@ def learn_reckoner(
     queries: EvaluationQueries | None = None,
     mode: ComparisonMode = ComparisonMode.COMPUTED,
     calibration: Calibration | None = None,
+    processes: Processes = ALONE,
 ) -> None:
     """Learn all that is not learned yet; only the calibration sees more than the graph.
 
     Held-back facts validate the run where there are no queries to do so. A calibration that is given is taken as it is.
+    Several processes learn the links together, and the first one the rest.
     """
     observed = ObservedFacts.of(graph, device)
-    scorer = _new_scorer(settings, Labels.of(graph)).to(device)
-    step = _learn_links(files, observed, scorer, settings, progress)
+    scorer = _new_scorer(settings, Labels.of(graph), processes).to(device)
+    step = _learn_links(files.of_first(processes), observed, scorer, settings, progress, processes)
+    if not processes.is_first:
+        return
 
     def rules() -> dict[str, Tensor]:
         return rules_as_tensors(mine_rules(graph) if settings.rules else Rules.none(2 * len(graph.relations)))
@@ -135,19 +141,22 @@ def _learn_links(
     scorer: LinkScorer,
     settings: ReckonerSettings,
     progress: TrainingProgress,
+    processes: Processes,
 ) -> int:
-    """Take all epochs that are left; returns the steps in all."""
+    """Take all epochs that are left; returns the steps in all. The first of several processes then has all nodes."""
+    labels = Labels.of(observed.graph)
     training = LinkTraining(
         scorer,
-        Labels.of(observed.graph).examples(observed.graph, observed.device),
+        labels.examples(observed.graph, observed.device),
         settings.batch_size,
         settings.learning_rate,
         settings.regularisation,
         settings.label_weight,
         settings.seed,
-        settings.sampled_tails(Labels.of(observed.graph).num_nodes, observed.device.type),
+        settings.sampled_tails(labels.num_nodes, observed.device.type),
+        processes,
     )
-    done = _restore(files, scorer, training, observed.device)
+    done = _restore(files, scorer, training, observed.device, processes)
     files.forget_after(done * training.steps_per_epoch, again=("calibration", "validation_mrr"))
     progress.begin(done * training.steps_per_epoch, settings.epochs * training.steps_per_epoch)
     for epoch in range(done, settings.epochs):
@@ -160,7 +169,8 @@ def _learn_links(
         if not torch.isfinite(torch.tensor(loss)):
             raise UserError(f"the loss is not finite in epoch {epoch + 1}: lower the learning rate")
         if (epoch + 1) % settings.checkpoint_every == 0 or epoch + 1 == settings.epochs:
-            files.save(LAST, _state(scorer, training, epoch + 1))
+            save_checkpoint(files, _state(scorer, training, epoch + 1), spread_tensors(labels.num_nodes), processes)
+    scorer.nodes = torch.nn.Parameter(processes.on_first(scorer.nodes.detach(), labels.num_nodes))
     return settings.epochs * training.steps_per_epoch
 
 
@@ -274,9 +284,9 @@ def _check_shapes(tensors: dict[str, Tensor], labels: Labels) -> None:
             raise ValueError(f"{name} has the sizes {tuple(tensors[name].shape)} instead of {shape}")
 
 
-def _new_scorer(settings: ReckonerSettings, labels: Labels) -> LinkScorer:
+def _new_scorer(settings: ReckonerSettings, labels: Labels, processes: Processes = ALONE) -> LinkScorer:
     generator = torch.Generator().manual_seed(settings.seed)
-    return SCORERS[settings.scorer](labels.num_nodes, labels.num_labels, settings.rank, generator)
+    return SCORERS[settings.scorer](labels.num_nodes, labels.num_labels, settings.rank, generator, processes)
 
 
 def _state(scorer: LinkScorer, training: LinkTraining, epochs: int) -> dict[str, Tensor]:
@@ -286,11 +296,18 @@ def _state(scorer: LinkScorer, training: LinkTraining, epochs: int) -> dict[str,
     return tensors | {"epochs": torch.tensor(epochs)}
 
 
-def _restore(files: RunFiles, scorer: LinkScorer, training: LinkTraining, device: torch.device) -> int:
+def spread_tensors(nodes: int) -> dict[str, int]:
+    """The tensors of a checkpoint of which each of several processes has a part, with their rows in all."""
+    return {"scorer.nodes": nodes, "squares.0": nodes}
+
+
+def _restore(
+    files: RunFiles, scorer: LinkScorer, training: LinkTraining, device: torch.device, processes: Processes
+) -> int:
     """Put back what the last checkpoint holds; returns the epochs that are done."""
-    if not files.has(LAST):
+    tensors = last_checkpoint(files, spread_tensors(training.num_nodes), device, processes)
+    if tensors is None:
         return 0
-    tensors = files.tensors(LAST, device)
     try:
         scorer.load_state_dict({n.removeprefix("scorer."): t for n, t in tensors.items() if n.startswith("scorer.")})
         for place, square in enumerate(training.squares):

@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.losses import smoothed_cross_entropy
 from kgreckon.models.scoring import inner_products
+from kgreckon.models.spreading import Lookup, first_rows, gathered, looked_up, spread_cross_entropy
+from kgreckon.processes import ALONE, Processes
 
 _FIRST_SCALE = 1e-3  # of the first weights: a product of three small numbers says nothing yet
 
@@ -27,10 +29,13 @@ class LinkScorer(nn.Module, ABC):
 
     width: int  # of a vector, for each unit of rank
 
-    def __init__(self, num_nodes: int, num_labels: int, rank: int, generator: torch.Generator) -> None:
+    def __init__(
+        self, num_nodes: int, num_labels: int, rank: int, generator: torch.Generator, processes: Processes = ALONE
+    ) -> None:
+        """With several processes, each has its own part of the nodes, and all labels."""
         super().__init__()
         size = self.width * rank
-        self.nodes = nn.Parameter(_FIRST_SCALE * torch.randn(num_nodes, size, generator=generator))
+        self.nodes = nn.Parameter(_FIRST_SCALE * first_rows(num_nodes, size, generator, processes))
         self.labels = nn.Parameter(_FIRST_SCALE * torch.randn(num_labels, size, generator=generator))
 
     def with_vectors(self, nodes: Tensor, labels: Tensor) -> LinkScorer:
@@ -151,6 +156,8 @@ class LinkTraining:
     The optimizer is Adagrad: every weight remembers the sum of its squared gradients. With `negatives` the softmax runs
     over a fact's own tail and so many tails drawn for the whole batch, each standing for its share of all, and a step
     costs what it touches; without, over all tails, and on a GPU a step is captured once and then replayed.
+
+    Several processes have a part of the nodes each, and learn a part of each batch: together the same as one.
     """
 
     def __init__(
@@ -163,13 +170,17 @@ class LinkTraining:
         label_weight: float,
         seed: int,
         negatives: int = 0,
+        processes: Processes = ALONE,
     ) -> None:
         self.scorer, self.examples = scorer, [each for each in examples if len(each)]
+        self.processes, self.num_nodes = processes, examples[-1].last
         self.batch_size, self.learning_rate, self.seed = batch_size, learning_rate, seed
         self.regularisation, self.label_weight, self.negatives = regularisation, label_weight, negatives
         self.squares = [torch.zeros_like(weight) for weight in scorer.parameters()]
         device = scorer.nodes.device
         self._rows = torch.zeros(batch_size, dtype=torch.long, device=device)
+        self._part = processes.part(batch_size)  # of a batch's facts
+        self._share = (self._part.stop - self._part.start) / batch_size
         self._loss = torch.zeros((), device=device)  # the sum over the steps of an epoch
         self._captured: list[torch.cuda.CUDAGraph] = []
 
@@ -180,7 +191,7 @@ class LinkTraining:
 
     def epoch(self, number: int) -> float:
         """Learn every example once; returns the mean loss."""
-        if self.scorer.nodes.is_cuda and not self._captured and not self.negatives:
+        if self.scorer.nodes.is_cuda and not self._captured and not self.negatives and self.processes.size == 1:
             self._capture()
         self._loss.zero_()
         draw = torch.Generator().manual_seed(1_000_003 * self.seed + number + 500_009)
@@ -189,9 +200,13 @@ class LinkTraining:
             if self._captured:
                 self._captured[place].replay()
             elif self.negatives:
-                self._sampled_step(place, draw)
-            else:
+                kind = self.examples[place]
+                drawn = torch.randint(kind.first, kind.last, (self.negatives,), generator=draw)
+                self._sampled_step(place, drawn.to(rows.device))
+            elif self.processes.size == 1:
                 self._step(place)
+            else:
+                self._spread_step(place)
         return float(self._loss) / max(self.steps_per_epoch, 1)
 
     def _batches(self, number: int) -> Iterator[tuple[int, Tensor]]:
@@ -216,45 +231,68 @@ class LinkTraining:
         scores = inner_products(scorer.of_tail(heads, labels), scorer.nodes[kind.first : kind.last])
         loss = smoothed_cross_entropy(scores, (tail_ids - kind.first)[:, None], 0.0)
         loss = loss + self._other_losses(heads, labels, tails, label_ids)
-        weights = list(scorer.parameters())
-        gradients = torch.autograd.grad(loss, weights)
-        with torch.no_grad():
-            for weight, gradient, square in zip(weights, gradients, self.squares, strict=True):
-                square.addcmul_(gradient, gradient)
-                weight.addcdiv_(gradient, square.sqrt().add_(1e-10), value=-self.learning_rate)
-            self._loss += loss.detach()
+        self._change(loss, torch.autograd.grad(loss, list(scorer.parameters())))
 
-    def _sampled_step(self, place: int, draw: torch.Generator) -> None:
+    def _spread_step(self, place: int) -> None:
+        """The same of a process that has some of the nodes: what it learns of is compared with everyone's."""
+        scorer, kind, processes = self.scorer, self.examples[place], self.processes
+        facts = self._rows[self._part]
+        label_ids = kind.labels[facts]
+        ends = torch.cat([kind.heads[facts], kind.tails[facts]])
+        heads, tails = looked_up(scorer.nodes, ends, self.num_nodes, False, processes).chunk(2)
+        labels = scorer.labels.index_select(0, label_ids)
+        asked = gathered(scorer.of_tail(heads, labels), self.batch_size, processes)
+        own = processes.part(self.num_nodes)
+        here = slice(*(min(max(end, own.start), own.stop) for end in (kind.first, kind.last)))
+        scores = inner_products(asked, scorer.nodes[here.start - own.start : here.stop - own.start])
+        count, wanted = kind.last - kind.first, kind.tails[self._rows][:, None]
+        of_tails = spread_cross_entropy(scores, wanted, 0.0, here, count, processes)
+        others = self._other_losses(heads, labels, tails, label_ids)
+        of_nodes, of_labels = torch.autograd.grad(of_tails + others, list(scorer.parameters()))
+        loss = of_tails.detach() + processes.sum_(others.detach().clone())
+        self._change(loss, (of_nodes, processes.sum_(of_labels)))
+
+    @torch.no_grad()
+    def _change(self, loss: Tensor, gradients: Sequence[Tensor]) -> None:
+        for weight, gradient, square in zip(self.scorer.parameters(), gradients, self.squares, strict=True):
+            square.addcmul_(gradient, gradient)
+            weight.addcdiv_(gradient, square.sqrt().add_(1e-10), value=-self.learning_rate)
+        self._loss += loss.detach()
+
+    def _sampled_step(self, place: int, drawn: Tensor) -> None:
         """A step on the nodes that it touches: the ends of its facts, and tails drawn at random."""
-        scorer, kind = self.scorer, self.examples[place]
-        head_ids, label_ids, tail_ids = kind.heads[self._rows], kind.labels[self._rows], kind.tails[self._rows]
-        drawn = torch.randint(kind.first, kind.last, (self.negatives,), generator=draw).to(head_ids.device)
+        scorer, kind, facts = self.scorer, self.examples[place], self._rows[self._part]
+        head_ids, label_ids, tail_ids = kind.heads[facts], kind.labels[facts], kind.tails[facts]
         touched, places = torch.cat([head_ids, tail_ids, drawn]).unique(return_inverse=True)
-        nodes = scorer.nodes.detach()[touched].requires_grad_()
+        lookup = Lookup(touched, self.num_nodes, self.processes)
+        nodes = lookup.rows(scorer.nodes.detach()).requires_grad_()
         heads, tails, others = nodes[places].split([len(head_ids), len(tail_ids), len(drawn)])
         labels = scorer.labels.index_select(0, label_ids)
         asked = scorer.of_tail(heads, labels)
         # Each of those drawn stands for as many others; the fact's own tail stands for itself.
-        scores = inner_products(asked, others) + math.log(max(1, kind.last - kind.first - 1) / len(drawn))
+        scores = inner_products(asked, others) + math.log((kind.last - kind.first) / len(drawn))
         scores = scores.masked_fill(drawn[None] == tail_ids[:, None], -torch.inf)
         scores = torch.cat([(asked * tails).sum(dim=1, keepdim=True), scores], dim=1)
-        loss = smoothed_cross_entropy(scores, torch.zeros_like(tail_ids)[:, None], 0.0)
+        loss = self._share * smoothed_cross_entropy(scores, torch.zeros_like(tail_ids)[:, None], 0.0)
         loss = loss + self._other_losses(heads, labels, tails, label_ids)
         of_nodes, of_labels = torch.autograd.grad(loss, [nodes, scorer.labels])
+        rows, of_rows = lookup.give_back(of_nodes)
+        of_labels = self.processes.sum_(of_labels)
         with torch.no_grad():
-            squares = self.squares[0][touched].addcmul_(of_nodes, of_nodes)
-            self.squares[0][touched] = squares
-            scorer.nodes[touched] -= self.learning_rate * of_nodes / squares.sqrt().add_(1e-10)
+            squares = self.squares[0][rows].addcmul_(of_rows, of_rows)
+            self.squares[0][rows] = squares
+            scorer.nodes[rows] -= self.learning_rate * of_rows / squares.sqrt().add_(1e-10)
             self.squares[1].addcmul_(of_labels, of_labels)
             scorer.labels.addcdiv_(of_labels, self.squares[1].sqrt().add_(1e-10), value=-self.learning_rate)
-            self._loss += loss.detach()
+            self._loss += self.processes.sum_(loss.detach())
 
     def _other_losses(self, heads: Tensor, labels: Tensor, tails: Tensor, label_ids: Tensor) -> Tensor:
-        """Predicting the labels, and keeping what the facts touch small."""
+        """Predicting the labels, and keeping what the facts touch small: of a part of the batch, its share."""
         scorer, loss = self.scorer, torch.zeros((), device=heads.device)
         if self.label_weight:
             label_scores = inner_products(scorer.of_label(heads, tails), scorer.labels)
-            loss = loss + self.label_weight * smoothed_cross_entropy(label_scores, label_ids[:, None], 0.0)
+            of_labels = smoothed_cross_entropy(label_scores, label_ids[:, None], 0.0)
+            loss = loss + self._share * self.label_weight * of_labels
         if self.regularisation:
             penalty = scorer.penalty(heads) + scorer.penalty(tails) + scorer.penalty(labels)
             loss = loss + self.regularisation / self.batch_size * penalty

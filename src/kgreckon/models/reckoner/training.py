@@ -14,6 +14,7 @@ from kgreckon.models.reckoner.learning import LearnedParts, learn_reckoner, open
 from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.reckoner_settings import ReckonerSettings
 from kgreckon.models.run_files import RunFiles
+from kgreckon.processes import ALONE, Processes
 
 
 def train_reckoner(
@@ -22,12 +23,13 @@ def train_reckoner(
     settings: ReckonerSettings,
     device: torch.device,
     progress: TrainingProgress,
+    processes: Processes = ALONE,
 ) -> None:
     """Learn from the training graph; only the calibration sees facts and queries of the validation graph."""
     training, validation = benchmark.graphs.at(Split.TRAIN), benchmark.graphs.at(Split.VALID)
     held_back = HeldBack.between(training, validation, TRAIN_SHARE, (VALID_SHARE - TRAIN_SHARE) / (1 - TRAIN_SHARE))
     queries = EvaluationQueries.load(benchmark, Split.VALID, device, settings.validation_queries, settings.seed)
-    learn_reckoner(files, training, held_back, settings, device, progress, queries, benchmark.mode)
+    learn_reckoner(files, training, held_back, settings, device, progress, queries, benchmark.mode, processes=processes)
 
 
 def load_reckoner(

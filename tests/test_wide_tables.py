@@ -158,6 +158,22 @@ class TestColumns:
         rows = "".join(f"thing {place},{cell},{place}.5\n" for place, cell in enumerate(cells))
         assert kinds(file("things.csv", f"name,{header},size\n{rows}"))[header] == kind
 
+    @pytest.mark.parametrize(
+        ("cells", "kind"),
+        [
+            (
+                ["Ann Lee", "Bo Ray", "Ann Lee, Cy Fox", "Bo Ray, Di Orr", "Cy Fox, Bo Ray", "Eve May", "Cy Fox"],
+                "relation",
+            ),
+            ([f"{last}, {first}" for last in ("Lee", "Fox", "Ray") for first in ("Ann", "Bo", "Cy", "Di")], "left out"),
+            ([f"{city}, {land}" for land in ("Peru", "Chad") for city in ("A", "B", "C, D", "E")], "left out"),
+        ],
+    )
+    def test_a_list_has_its_things_at_any_place(self, file, cells, kind):
+        rows = "".join(f'thing {place},"{cell}",{place}.5\n' for place, cell in enumerate(cells))
+        guess = guessed(file("t.csv", f"name,who,size\n{rows}"))["t"]["who"]
+        assert (guess.mapping.kind, guess.mapping.separator) == (kind, "," if kind == "relation" else "")
+
     def test_zeros_and_ones_of_many_rows_are_no_and_yes(self, file):
         rows = "".join(f"thing {place},{place % 2},{place}.5\n" for place in range(12))
         graph, _ = read(file("things.csv", f"name,survived,size\n{rows}"))
@@ -312,6 +328,13 @@ class TestReferences:
         people = file("people.csv", "person,lives in,age\nAda,Oslo,30\nBob,Paris,40\nEve,Lyon,50\nJoe,Oslo,60\n")
         guess = guessed(cities, people)["people"]["lives in"]
         assert guess.mapping.references == "cities.city" and guess.why == "its cells name rows of cities"
+
+    @pytest.mark.parametrize(("step", "joined"), [(7, True), (1, False)])
+    def test_tables_of_the_same_ids_are_of_the_same_rows_unless_any_ids_would_be(self, file, step, joined):
+        films = "ID,title,year\n" + "".join(f"{step * n + 3},film {n},{1990 + n}\n" for n in range(9))
+        ratings = "ID,rating,votes\n" + "".join(f"{step * n + 3},{n}.5,{n * n}\n" for n in range(9))
+        values = values_of(read(file("films.csv", films), file("ratings.csv", ratings))[0])
+        assert (("film 4", "rating", 4.5, "number") in values) is joined
 
     def test_cells_that_name_no_row_are_counted(self, file):
         films = file("films.csv", "title,director_id,year\nAlien,1,1979\nZodiac,2,2007\nDune,9,1984\nSe7en,2,1995\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +38,7 @@ TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "y": True, "n"
 _PAIRS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"))
 _LIST_SEPARATORS = ("|", ";", ", ", ",", " / ", "/")
 _ITEM = 40  # characters that a thing's name has at most, on average
+_WORDS = 8  # that nearly all names have at most
 
 
 @dataclass(frozen=True)
@@ -226,21 +227,32 @@ class Profile:
         found = self.distinct
         texts = zip(found.texts[:_LISTS_LOOKED_AT], found.counts.tolist(), strict=False)
         items, first, later = Counter[str](), set[str](), set[str]()
+        places, ends = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)  # from the first and the last
         for text, count in texts:
             parts = split(text, separator.strip() or separator)
             items.update(dict.fromkeys(parts, count))
             first.update(parts[:1])
             later.update(parts[1:])
+            for place, part in enumerate(parts):
+                places[part].add(place)
+                ends[part].add(len(parts) - place)
         if separator.strip() == "/" and sum(part.isdecimal() for part in items) > len(items) / 2:
             return False  # 3/2 is a fraction
         if (
             not (later or surrounded)
             or sum(map(len, items)) / len(items) > _ITEM
-            or max(len(part.split()) for part in items) > 8
+            or sum(len(part.split()) > _WORDS for part in items) > 0.01 * len(items)
         ):
             return False
         repeated = sum(count for count in items.values() if count > 1) / items.total()
-        return repeated >= REPEATED and (surrounded or len(first & later) >= 0.5 * len(later))
+        if repeated < REPEATED:
+            return False
+        # Names as in "Last, First", or "City, Country", stand always in the same place.
+        again = {part: len(places[part]) > 1 < len(ends[part]) for part in later if items[part] > 1}
+        anywhere = sum(items[part] for part, moves in again.items() if moves)
+        return (
+            surrounded or len(first & later) >= 0.5 * len(later) or anywhere > 0.5 * sum(items[part] for part in again)
+        )
 
     def _share(self, fits: Callable[[str], bool]) -> float:
         return sum(count for text, count in self.sample if fits(text)) / max(1, sum(count for _, count in self.sample))

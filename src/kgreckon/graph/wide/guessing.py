@@ -116,8 +116,9 @@ class _Table:
         primary = self.table.primary_key
         of_others = [header for header in self.references if self.references[header].table != self.table.name]
         links = len(primary) > 1 and set(primary) <= set(of_others)
-        if (key is None or links) and of_others and not self.given.key:
-            header = primary[0] if links else of_others[0]
+        same_rows = key is not None and len(key.columns) == 1 and key.columns[0] in of_others
+        if (key is None or links or same_rows) and of_others and not self.given.key:
+            header = key.columns[0] if key is not None and same_rows else primary[0] if links else of_others[0]
             reference = self.references[header]
             return Key(
                 (header,), f"its rows say more about those of {reference.table}"

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgreckon.graph.wide.column_headers import is_id
+from kgreckon.graph.wide.column_headers import is_id, is_plain_id
 from kgreckon.graph.wide.forms import Profile
 from kgreckon.graph.wide.wide_table import WideTable
 
 _MOST = 0.9  # of the different cells that name a row
 _MOST_OF_ONE_HEADER = 0.6  # where the columns have one header
+_SCATTERED = 1.5  # numbers for each id, from the least to the largest
 _FEW = 3  # different cells, of which any column may hold some by chance
 
 Profiles = Mapping[str, Mapping[str, Profile]]  # by table and column
@@ -38,9 +39,35 @@ def references(
             declared = table.references.get(column)
             if declared is not None and declared[1] in profiles.get(declared[0], {}):
                 found[table.name, column] = Reference(*declared, f"a foreign key to {declared[0]}")
-            elif column != keys.get(table.name) and (guessed := _guessed(table, profile, tables, profiles, keys)):
+                continue
+            of_rows = column == keys.get(table.name)
+            guessed = (_of_one_row if of_rows else _guessed)(table, profile, tables, profiles, keys)
+            if guessed is not None:
                 found[table.name, column] = guessed
     return found
+
+
+def _of_one_row(
+    table: WideTable, profile: Profile, tables: Sequence[WideTable], profiles: Profiles, keys: Mapping[str, str]
+) -> Reference | None:
+    """The column of ids of a table whose rows have names, where the ids of these rows are the same.
+
+    Ids without gaps say nothing: those of any table begin with 1.
+    """
+    if not (profile.is_whole and is_plain_id(profile.header)):
+        return None
+    own = set(profile.distinct.texts)
+    numbers = [int(text) for text in own]
+    if len(own) < _FEW or max(numbers) - min(numbers) < _SCATTERED * len(own):
+        return None
+    for other in tables:
+        target = profiles[other.name].get(profile.header)
+        if other is table or target is None or keys.get(other.name) in (None, profile.header):
+            continue
+        unique = len(target.distinct.texts) == target.distinct.total
+        if unique and len(own.intersection(target.distinct.texts)) >= _MOST * len(own):
+            return Reference(other.name, profile.header, f"the ids of {other.name}")
+    return None
 
 
 def _guessed(

@@ -21,6 +21,7 @@ from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.models.held_back import HeldBack, hold_back
 from kgreckon.models.interface import Prediction, TrainedModel, TrainingProgress
+from kgreckon.models.reckoner.calibrating import fit_calibration
 from kgreckon.models.run_files import LAST
 from kgreckon.query import Entity, Follow
 from kgreckon.runs.checking import check_folder
@@ -119,6 +120,40 @@ def test_the_trial_has_not_seen_what_it_is_measured_on():
     assert len(kept.facts) + len(hidden.facts) == len(graph.facts)
     for head, relation, tail in zip(hidden.facts.sources, hidden.facts.labels, hidden.facts.targets, strict=True):
         assert tail not in ask(kept, Follow(2 * int(relation), Entity(int(head))))
+
+
+def test_probabilities_are_judged_by_facts_that_the_calibration_has_not_seen(tmp_path, monkeypatch):
+    seen = {}
+
+    def calibrating(facts, held_back, rng):
+        seen["calibrated on"] = held_back
+        return fit_calibration(facts, held_back, rng)
+
+    def measuring(model, held_back, share, rng, unseen):
+        seen.update({"all": held_back, "judged by": unseen})
+        return measure(model, held_back, share, rng, unseen=unseen)
+
+    monkeypatch.setattr("kgreckon.models.reckoner.learning.fit_calibration", calibrating)
+    monkeypatch.setattr("kgreckon.runs.learn.measure", measuring)
+    kg.learn(towns(), tmp_path / "run", **FEW)
+    one, other, both = seen["calibrated on"], seen["judged by"], seen["all"]
+    for part in ("facts", "attribute_facts"):
+        rows = [
+            set(zip(own.sources.tolist(), own.labels.tolist(), own.targets.tolist(), strict=True))
+            for own in (getattr(one, part), getattr(other, part), getattr(both, part))
+        ]
+        assert rows[0] and rows[1] and not rows[0] & rows[1] and rows[0] | rows[1] == rows[2]
+    assert one.of_hidden + other.of_hidden == both.of_hidden == 1
+
+
+def test_the_true_ones_are_counted_by_those_that_are_unseen():
+    """What is known of a part stands for the whole: of a model that is right about everything, all is true."""
+    kept, hidden = hold_back(towns(40), 0.3, np.random.default_rng(1))
+    _, unseen = hidden.split(0.5, np.random.default_rng(2))
+    report = measure(Oracle(kept, towns(40)), hidden, 0.3, np.random.default_rng(0), unseen=unseen)
+    (tenth,) = report.tenths
+    assert tenth.stated == 1 and tenth.candidates == pytest.approx(len(hidden.facts), abs=1)
+    assert tenth.true == pytest.approx(min(1.0, 2 * len(unseen.facts) / len(hidden.facts)), abs=0.02)
 
 
 class Oracle(TrainedModel):

@@ -519,6 +519,7 @@ class TestCalibration:
             training.epoch(epoch)
         facts = fact_model(observed, scorer, Calibration(), mine_rules(graph))
         facts = fit_calibration(facts, HeldBack.between(graph, larger, 0.8, 0.5), np.random.default_rng(0))
+        assert 0 <= facts.calibration.more_rules <= 1  # no more than a noisy-or, whatever facts are drawn
         people = torch.tensor([whole.vocabulary.entity_id(f"p{index}") for index in range(1500)])
         works = whole.vocabulary.relation_id("works_in")
         likely = torch.cat(

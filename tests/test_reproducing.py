@@ -30,6 +30,7 @@ from kgreckon.reproduce import (
     write_results,
 )
 from kgreckon.reproduce.layout import Figure, Heading, Table, Text
+from kgreckon.reproduce.plots import svg
 from kgreckon.reproduce.rows import made_on
 from kgreckon.reproduce.training_report import sweep_blocks, sweep_overview
 from kgreckon.runs import Run, resume
@@ -320,6 +321,26 @@ def test_answers_by_hardness_are_reported_and_balanced_queries_beside_them():
     rows = [line for line in after if line.startswith("| gqe, dice |")]
     assert rows[:2] == ["| gqe, dice | 21.00 | 5.00 |", "| gqe, dice | 9.00 | 2.00 |"]
     assert not [line for line in after if line.startswith("| gqe, baseline | 20")]
+
+
+def test_the_reliability_of_a_run_is_a_table_and_a_diagram():
+    result = made_up_result("db15k", "reckoner", 30.0)
+    assert "Reliability" not in markdown(report([result], "a test"))
+    counts = [("1p", 0, 900, 0.04, 0.05), ("1p", 7, 300, 0.75, 0.5), ("2i", 7, 100, 0.71, 0.9)]
+    names = ("type", "tenth", "candidates", "stated", "true")
+    tested = [dict(zip(names, row, strict=True)) for row in counts]
+    blocks = report([result | {"reliability": tested}], "a test")
+    text = markdown(blocks)
+    assert "| 0.01 to 0.1 | 900 | 4.0% | 5.0% |" in text
+    assert "| 0.7 to 0.8 | 400 | 74.0% | 60.0% |" in text
+    assert f"| error | {(900 * 0.01 + 300 * 0.25 + 100 * 0.19) / 1300:.3f} | {(9 + 75) / 1200:.3f} | 0.190 |" in text
+    (figure,) = [block for block in blocks if isinstance(block, Figure) and block.diagonal]
+    assert figure.curves == {
+        "all": [(0.04, 0.05), (pytest.approx(0.74), pytest.approx(0.6))],
+        "1p": [(0.04, 0.05), (0.75, 0.5)],
+        "2i": [(0.71, 0.9)],
+    }
+    assert svg(figure).startswith("<svg")
 
 
 def test_a_run_is_tested_on_a_balanced_benchmark_too_also_when_it_was_done_without(small, tmp_path):

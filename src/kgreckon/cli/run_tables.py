@@ -75,7 +75,7 @@ class RankingBar(Bars):
         self._bars.update(self._task, advance=count, total=total)
 
 
-def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Console) -> None:
+def print_evaluation(evaluation: EvaluationResult, optimistic: bool, by_type: bool, out: Console) -> None:
     """The tables of an evaluation: entity targets first, number targets in a table of their own."""
     names = ("queries", "MRR", "H@1", "H@3", "H@10", *(("MRR, optimistic",) if optimistic else ()))
 
@@ -108,7 +108,7 @@ def print_evaluation(evaluation: EvaluationResult, optimistic: bool, out: Consol
     if evaluation.absolute_errors:
         cells = [(unit, error.queries, error.median, error.mean) for unit, error in evaluation.absolute_errors.items()]
         print_table(out, "Absolute error of the best value", ("unit", "queries", "median", "mean"), cells)
-    _print_reliability(evaluation, out)
+    _print_reliability(evaluation, by_type, out)
     out.print(f"{evaluation.queries:,} queries in {evaluation.seconds:.1f} s", style="dim")
 
 
@@ -132,22 +132,19 @@ def _print_hardness(table: TargetTable, sort: str, out: Console) -> None:
     print_table(out, f"The same, facts and values apart: {sort}", names, kinds)
 
 
-def _print_reliability(evaluation: EvaluationResult, out: Console) -> None:
+def _print_reliability(evaluation: EvaluationResult, by_type: bool, out: Console) -> None:
     """Of the answers that are shown with each probability, the share that is true; by type, how far off that is."""
     rows = evaluation.reliability
     if not rows:
         return
     from kgreckon.evaluation import expected_error, of_all_types
 
-    cells = [
-        (f"{max(row.tenth / 10, 0.01):g} to {(row.tenth + 1) / 10:g}", row.candidates, f"{row.stated:.1%}",
-         f"{row.true:.1%}")
-        for row in of_all_types(rows)
-    ]  # fmt: skip
+    typed = {name: [row for row in rows if row.type == name] for name in dict.fromkeys(row.type for row in rows)}
+    shown = [*of_all_types(rows), *((row for own in typed.values() for row in own) if by_type else ())]
+    cells = [(row.type, row.range, row.candidates, f"{row.stated:.1%}", f"{row.true:.1%}") for row in shown]
     title = f"Reliability of probabilities: {evaluation.split} split, answers that the training graph does not prove"
-    print_table(out, title, ("probability", "answers", "mean probability", "true"), cells)
-    by_type = {name: [row for row in rows if row.type == name] for name in dict.fromkeys(row.type for row in rows)}
-    errors = ", ".join(f"{name} {expected_error(typed):.3f}" for name, typed in by_type.items())
+    print_table(out, title, ("queries of", "probability", "answers", "mean probability", "true"), cells)
+    errors = ", ".join(f"{name} {expected_error(own):.3f}" for name, own in typed.items())
     out.print(f"expected calibration error: {expected_error(rows):.3f}; by type: {errors}", soft_wrap=True)
 
 

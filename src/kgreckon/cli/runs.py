@@ -92,6 +92,7 @@ def evaluate(
     queries: Annotated[int, typer.Option(min=0, help="Queries of each type; 0 for all.")] = 0,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
     optimistic: Annotated[bool, typer.Option(help="Show optimistic ranks beside the realistic ones.")] = False,
+    reliability: Annotated[bool, typer.Option(help="Show the reliability of probabilities by type too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Rank all hard answers of a benchmark's queries; the tables are also written to the run folder."""
@@ -107,7 +108,7 @@ def evaluate(
     if as_json:
         print_json(result.as_json())
     else:
-        print_evaluation(result, optimistic, console())
+        print_evaluation(result, optimistic, reliability, console())
 
 
 @app.command()

@@ -16,6 +16,11 @@ class ReliabilityRow:
     stated: float  # the mean of the probabilities that are shown
     true: float  # the share that is true
 
+    @property
+    def range(self) -> str:
+        """The probabilities that the row counts."""
+        return f"{max(self.tenth / 10, 0.01):g} to {(self.tenth + 1) / 10:g}"
+
 
 def expected_error(rows: Sequence[ReliabilityRow]) -> float | None:
     """The expected calibration error: how far stated and true share lie apart in the mean; None of no candidates."""

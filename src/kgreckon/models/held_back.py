@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,13 @@ class HeldBack:
 
         facts, attribute_facts = more(graph.facts, larger.facts), more(graph.attribute_facts, larger.attribute_facts)
         return HeldBack(facts, attribute_facts, stated_share, of_hidden)
+
+    def split(self, share: float, rng: np.random.Generator) -> tuple[HeldBack, HeldBack]:
+        """A random share of what is held back, and the rest: two parts that share nothing."""
+        first, first_values = (rng.random(len(own)) < share for own in (self.facts, self.attribute_facts))
+        one = replace(self, facts=self.facts[first], attribute_facts=self.attribute_facts[first_values])
+        other = replace(self, facts=self.facts[~first], attribute_facts=self.attribute_facts[~first_values])
+        return replace(one, of_hidden=share * self.of_hidden), replace(other, of_hidden=(1 - share) * self.of_hidden)
 
 
 def hold_back(graph: KnowledgeGraph, share: float, rng: np.random.Generator) -> tuple[KnowledgeGraph, HeldBack]:

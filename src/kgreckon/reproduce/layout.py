@@ -39,6 +39,7 @@ class Figure:
     y_label: str
     curves: Mapping[str, Sequence[tuple[float | str, float]]]
     log_x: bool = False
+    diagonal: bool = False  # where both axes are the same shares, a line where they are equal
 
     @property
     def is_bars(self) -> bool:

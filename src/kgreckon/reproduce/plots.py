@@ -38,6 +38,10 @@ def _curves(axes: Any, figure: Figure) -> None:
     for name, points in figure.curves.items():
         style = next((line for form, line in _LINES.items() if name.endswith(form)), "-")
         axes.plot(*zip(*points, strict=True), style, label=name, marker="o", markersize=3, linewidth=1.4)
+    if figure.diagonal:
+        axes.plot((0, 1), (0, 1), ":", color="grey", linewidth=1)
+        axes.set_xlim(0, 1)
+        axes.set_ylim(top=1)
     if figure.log_x:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:,.0f}")

@@ -56,6 +56,7 @@ def reported_metrics(tested: dict[str, Any]) -> dict[str, Any]:
         "queries": tested["queries"],
         "seconds": round(tested["seconds"], _DECIMALS),
         "mrr_by_answers": [_rounded(row) for row in tested["mrr_by_answers"]],
+        **_reliability(tested),
         "entity_targets": _of_entities(tested["entity_targets"]),
         **({"entity_targets_among_values": _of_entities(among_values)} if among_values else {}),
         "number_targets": {
@@ -86,6 +87,14 @@ def _hardness(table: dict[str, Any]) -> dict[str, Any]:
     by_type = {name: [_rounded(row) for row in rows] for name, rows in hardness["by_type"].items()}
     rows = {part: [_rounded(row) for row in hardness[part]] for part in ("by_missing", "by_facts_and_values")}
     return {"by_hardness": {**rows, "by_type": by_type}}
+
+
+def _reliability(tested: dict[str, Any]) -> dict[str, Any]:
+    """Which share of candidates is true, by their probability; scores of other models are no probabilities."""
+    if not tested.get("reliability"):
+        return {}
+    rows = [{**row, "stated": round(row["stated"], 4), "true": round(row["true"], 4)} for row in tested["reliability"]]
+    return {"reliability": rows}
 
 
 def _rounded(row: dict[str, Any] | None) -> dict[str, Any] | None:

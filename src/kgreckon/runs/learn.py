@@ -23,6 +23,7 @@ from kgreckon.runs.train import check_together
 
 Suggest = Callable[[Run, Quality], tuple[Suggestion, ...]]
 HELD_BACK = 0.1  # of the facts and values, while the model is calibrated and measured
+_CALIBRATED_ON = 0.5  # of what is held back; on the rest it is seen what probabilities are worth
 
 
 def learn_graph(
@@ -59,15 +60,16 @@ def learn_graph(
         kept, hidden = hold_back(graph, held_back, np.random.default_rng(chosen.seed))
         if not len(kept.facts) + len(kept.attribute_facts):
             raise UserError("the graph has too few facts to learn from")
+        calibrated_on, unseen = hidden.split(_CALIBRATED_ON, np.random.default_rng([chosen.seed, 1]))
         with processes.writing(run.trial.folder, make=True):
-            run.family.learn(run.trial, kept, hidden, chosen, device, progress)
+            run.family.learn(run.trial, kept, calibrated_on, chosen, device, progress)
 
         def measured() -> None:
             if run.quality() is not None:
                 return
             progress.stage("measuring on the facts that were held back")
             trial = run.family.open_learned(run.trial, kept, kept, hidden.stated_share, chosen, device)
-            report = measure(trial, hidden, held_back, np.random.default_rng(chosen.seed))
+            report = measure(trial, hidden, held_back, np.random.default_rng(chosen.seed), unseen=unseen)
             write_json(run.folder / QUALITY, report.model_dump())
 
         def finished() -> None:

@@ -28,19 +28,21 @@ def measure(
     share: float,
     rng: np.random.Generator,
     advance: Advance = lambda done, total: None,
+    unseen: HeldBack | None = None,
 ) -> Quality:
-    """Ask a model that has not seen them for the facts and values that were held back from its graph.
+    """Ask a model that has not learned them for the facts and values that were held back from its graph.
 
     Ranks are those of held-back facts. What probabilities are worth is seen on all facts that are not stated, from a
-    sample of all things: one that asked only for what is hidden would see more come true than was said.
+    sample of all things: one that asked only for what is hidden would see more come true than was said. The true ones
+    among them are those that are `unseen` in calibrating too, each of which stands for a few.
     """
-    graph = model.graph
+    graph, unseen = model.graph, held_back if unseen is None else unseen
     asked = _some_facts(held_back.facts, len(graph.relations), rng)
     hidden = [held_back.attribute_facts.labels == label for label in range(len(graph.attributes))]
     chosen = [_some(held_back.attribute_facts[own], _MOST_VALUES, rng) for own in hidden]
     values = [np.count_nonzero(own) + np.count_nonzero(graph.attribute_facts.labels == place)
               for place, own in enumerate(hidden)]  # fmt: skip
-    heads = [_some_heads(held_back.facts, relation, graph, rng) for relation in range(len(graph.relations))]
+    heads = [_some_heads(unseen.facts, relation, graph, rng) for relation in range(len(graph.relations))]
     total, done = 2 * len(asked) + sum(map(len, chosen)) + sum(len(own) for own, _ in heads), 0
 
     def step(count: int) -> None:
@@ -49,7 +51,7 @@ def measure(
         advance(done, total)
 
     ranks = _ranks(model, held_back.facts, asked, step)
-    tally = _tally_facts(model, held_back.facts, heads, step)
+    tally = _tally_facts(model, unseen, heads, step)
     attributes = [_attribute_quality(model, place, own, int(values[place]), step) for place, own in enumerate(chosen)]
     relations = [
         _relation_quality(graph, held_back, place, asked, ranks, tally) for place in range(len(graph.relations))
@@ -70,7 +72,7 @@ def measure(
         tested=len(asked),
         coverage=_COVERAGE,
         tenths=tuple(tally.tenths()),
-        value_tenths=tuple(_tally_values(model, held_back.attribute_facts, rng).tenths()),
+        value_tenths=tuple(_tally_values(model, unseen, rng).tenths()),
         relations=tuple(sorted(relations, key=lambda row: -row.facts)),
         attributes=tuple(sorted((row for row in attributes if row is not None), key=lambda row: -row.values)),
         entities_without_facts=int(np.count_nonzero(degrees == 0)),
@@ -109,14 +111,15 @@ def _some_heads(
 class _Tally:
     """Facts or values that are not stated, by label and by tenth of the probability."""
 
-    def __init__(self, labels: int) -> None:
+    def __init__(self, labels: int, of_hidden: float) -> None:
         self.counts, self.true, self.stated = np.zeros((3, labels, 10))
+        self.of_hidden = of_hidden  # the share of the true ones that are known
 
     def add(self, labels: np.ndarray, scores: np.ndarray, true: np.ndarray, counts: np.ndarray) -> None:
-        """Some candidates: their labels and probabilities, which were held back, and how many each stands for."""
+        """Some candidates: their labels and probabilities, which are known to be true, and how many each stands for."""
         places = labels, np.minimum((10 * scores).astype(np.int64), 9)
         np.add.at(self.counts, places, counts)
-        np.add.at(self.true, places, counts * true)
+        np.add.at(self.true, places, counts * true / self.of_hidden)
         np.add.at(self.stated, places, counts * scores)
 
     def tenths(self) -> Iterable[Tenth]:
@@ -129,33 +132,33 @@ class _Tally:
                     high=(place + 1) / 10,
                     candidates=round(count),
                     stated=stated / count,
-                    true=true / count,
+                    true=min(true / count, 1.0),
                 )
 
 
 def _tally_facts(
     model: TrainedModel,
-    held_back: Triples,
+    held_back: HeldBack,
     heads: list[tuple[np.ndarray, np.ndarray]],  # of each relation, and how many each stands for
     step: Callable[[int], None],
 ) -> _Tally:
     """What is said of facts that are not stated."""
-    tally = _Tally(len(heads))
+    tally = _Tally(len(heads), held_back.of_hidden)
     for relation, (own, counts) in enumerate(heads):
         for first in range(0, len(own), _AT_ONCE):
             asked = own[first : first + _AT_ONCE]
             rows, tails, scores = model.likely_facts(2 * relation, asked, LEAST)
             labels = np.full(len(rows), relation)
-            true = held_back.rows_of(asked[rows], labels, tails) >= 0
+            true = held_back.facts.rows_of(asked[rows], labels, tails) >= 0
             tally.add(labels, scores, true, counts[first + rows])
             step(len(asked))
     return tally
 
 
-def _tally_values(model: TrainedModel, held_back: Triples, rng: np.random.Generator) -> _Tally:
+def _tally_values(model: TrainedModel, held_back: HeldBack, rng: np.random.Generator) -> _Tally:
     """What is said of whether things have numbers that are not stated."""
     graph = model.graph
-    tally, size = _Tally(len(graph.attributes)), len(graph.entities)
+    tally, size = _Tally(len(graph.attributes), held_back.of_hidden), len(graph.entities)
     things = rng.permutation(size)[:_MOST_THINGS] if len(graph.attributes) else np.zeros(0, dtype=np.int64)
     place_of = np.full(size, -1)
     place_of[things] = np.arange(len(things))
@@ -165,7 +168,7 @@ def _tally_values(model: TrainedModel, held_back: Triples, rng: np.random.Genera
         having[place_of[own.sources], own.labels] = True  # others share the last row
         return having[:-1]
 
-    stated, hidden = those_with(graph.attribute_facts), those_with(held_back)
+    stated, hidden = those_with(graph.attribute_facts), those_with(held_back.attribute_facts)
     for place, thing in enumerate(things.tolist()):
         chances = model.attribute_chances(thing)
         if chances is None:

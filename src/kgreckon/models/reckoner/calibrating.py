@@ -28,6 +28,7 @@ _SCORES = 3 * 10**8  # of the tails of these rows
 _LIKELIEST, _OTHERS = 40, 20  # candidates of a row
 _LABELS, _ENTITIES = 150, 200  # to fit expectations on
 _ATTRIBUTES, _VALUES = 20, 40  # to fit the density of values on
+_MOST_OF_MORE = 1.0  # what more rules than the best may weigh: no more than a noisy-or
 _PRIOR = 2.0  # the weight of the defaults, beside that of facts
 _LEAST_EXPECTED = 1e-3
 
@@ -117,7 +118,7 @@ def fit_facts(facts: PredictedFacts, held_back: HeldBack, rng: np.random.Generat
     ends = np.where(even, heads, tails), relations // 2, np.where(even, tails, heads)
     held = held_back.facts.rows_of(*ends) >= 0
     free, up = (None, None), (0.0, None)
-    bounds = [free, (0.05, None), free, free, up, up, (-0.3, None), free]
+    bounds = [free, (0.05, None), free, free, up, (0.0, _MOST_OF_MORE), (-0.3, None), free]
     return fit_share(np.concatenate(features), held, counts, held_back.of_hidden, facts.calibration.facts, bounds)
 
 

@@ -1,6 +1,7 @@
 """The benchmark builder: laws of splits, edges and queries; determinism; dead ends."""
 
 import filecmp
+import hashlib
 import json
 import os
 import signal
@@ -196,6 +197,17 @@ class TestRepeatable:
         for workers in (1, 3):
             make(graph, tmp_path / str(workers), queries=300, seed=5, workers=workers)
         assert same_files(tmp_path / "1", tmp_path / "3")
+
+    def test_the_same_queries_in_every_version(self, tmp_path):
+        """A change of what a seed builds must be meant: benchmarks of the same seed are compared with each other."""
+        make(random_graph(1), tmp_path / "built", queries=100, seed=5)
+        digest = hashlib.sha256()
+        built = Benchmark.open(tmp_path / "built")
+        for queries in (each for split in Split for name in GENERAL_TYPES for each in built.query_sets(split, name)):
+            answers = (part for ragged in (queries.easy, queries.hard) for part in (ragged.offsets, ragged.items))
+            for array in (queries.batch.ids, *answers):
+                digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
+        assert digest.hexdigest()[:16] == "1b0063fb61c3460b"
 
     def test_another_seed_gives_other_queries(self, tmp_path):
         graph = random_graph(1)

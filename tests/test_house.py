@@ -15,6 +15,7 @@ import pytest
 import typer.main
 
 import kgreckon
+from kgreckon.benchmark.splits import Split
 from kgreckon.answers import Only
 from kgreckon.benchmark.balancing import Balance
 from kgreckon.cli import app
@@ -273,7 +274,8 @@ def test_what_the_interface_gives_prints_itself_and_is_taken_where_its_folder_is
     assert kgreckon.load(graph).in_words(question) == "the capital of Japan"
     benchmark = kgreckon.build(graph, tmp_path / "b", types=["1p"], queries=20)
     run = kgreckon.train(benchmark, "gqe", out=tmp_path / "r", preset="small", dimension=8, steps=2)
-    for opened in (benchmark, run, kgreckon.load(run)):
+    queries = next(iter(benchmark.query_sets(Split.TEST, "1p")))
+    for opened in (benchmark, run, kgreckon.load(run), graph.values, graph.vocabulary, queries):
         assert "\n" not in repr(opened) and "<" not in repr(opened) and len(repr(opened)) < 300
     result = run.evaluate(queries_per_type=2)
     assert "<th>MRR</th>" in result._repr_html_() and repr(result).startswith("test split")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
-from typing import Any
 
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.graph.naming import GraphVocabulary
@@ -107,25 +105,3 @@ def _source_text(source: FormulaSource, names: GraphVocabulary) -> str:
         return label
     relation = names.relation_label(source.relation & ~1)
     return f"{label} of (this → {relation} → x)" if source.relation % 2 == 0 else f"{label} of (x → {relation} → this)"
-
-
-def prediction_json(found: Prediction, attribute: int, names: GraphVocabulary) -> dict[str, Any]:
-    """A prediction as plain data, with names and sentences."""
-    data = asdict(found)
-    data["stated"] = list(found.stated)
-    texts = interval_texts(found.estimate, found.low, found.high, found.unit)
-    data["text"] = dict(zip(("estimate", "low", "high"), texts, strict=True))
-    data["formula"] = None if found.formula is None else formula_text(found.formula, attribute, names)
-    data["reasons"] = [
-        {
-            "effect": influence.effect,
-            "attribute": None if influence.attribute is None else names.attribute_name(influence.attribute),
-            "number": influence.number,
-            "relation": None if influence.relation is None else names.relation_name(influence.relation),
-            "entities": [names.entity_name(entity) for entity in influence.entities],
-            "facts": influence.facts,
-            "text": influence_text(influence, found, names),
-        }
-        for influence in found.reasons
-    ]
-    return data

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgreckon.answers.answer_table import Answer, Answers
 from kgreckon.answers.answerer import COVERAGE, Answerer
+from kgreckon.answers.predicted_value import PredictedValue
 from kgreckon.answers.reason import Reason
 from kgreckon.answers.selecting import Only, Ranking
 from kgreckon.answers.sparql_answers import SparqlAnswers
@@ -22,7 +23,7 @@ from kgreckon.graph.changes.wishes import Wishes
 from kgreckon.graph.places import Places
 from kgreckon.graph.storage import is_graph_folder
 from kgreckon.models.exact_model import ExactModel
-from kgreckon.models.interface import Model, Prediction
+from kgreckon.models.interface import Model
 from kgreckon.models.run_files import is_run_folder
 from kgreckon.query import Pause, Query
 
@@ -135,7 +136,7 @@ class LiveAnswerer(Answerer):
         """Why something is an answer."""
         return self.now().explain(query, answer, unit)
 
-    def predict(self, entity: str, attribute: str, coverage: float = COVERAGE) -> Prediction:
+    def predict(self, entity: str, attribute: str, coverage: float = COVERAGE) -> PredictedValue:
         """The value of an attribute on an entity."""
         return self.now().predict(entity, attribute, coverage)
 

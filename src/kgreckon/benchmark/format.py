@@ -64,6 +64,9 @@ class QuerySet:
     def __len__(self) -> int:
         return len(self.batch)
 
+    def __repr__(self) -> str:
+        return f"{len(self):,} queries of the shape {self.shape.text}, with their answers"
+
     def take(self, rows: np.ndarray) -> QuerySet:  # (n,) int
         """Some of the queries."""
         batch = self.batch[rows]

@@ -228,17 +228,14 @@ def predict(
 ) -> None:
     """Predict an entity's number, with an interval and what moved the estimate."""
     from kgreckon.answers import Answerer
-    from kgreckon.answers.estimates import prediction_json
     from kgreckon.cli.console import console
-    from kgreckon.cli.run_tables import print_prediction
 
     answerer = Answerer.open(run, benchmark, "cpu")  # all that is stated is known, as for ask
     found = answerer.predict(entity, attribute, coverage)
-    names = answerer.graph.vocabulary
     if as_json:
-        print_json(prediction_json(found, names.attribute_id(attribute), names))
+        print_json(found.as_json())
     else:
-        print_prediction(found, names.entity_id(entity), names.attribute_id(attribute), names, console())
+        console().print(str(found))
 
 
 @app.command()

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Self
 from rich import progress as bars
 from rich.console import Console
 
-from kgreckon.answers.estimates import formula_text, influence_text, interval_texts
 from kgreckon.cli.bars import Bars
 from kgreckon.cli.console import print_table
-from kgreckon.graph.literals import is_calendar
-from kgreckon.graph.naming import GraphVocabulary
-from kgreckon.models.interface import Prediction, TrainingProgress
+from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.settings import Settings, described
-from kgreckon.query import NAMED_TYPES, Number
+from kgreckon.query import NAMED_TYPES
 
 if TYPE_CHECKING:
     from kgreckon.evaluation import EvaluationResult, Metrics, TargetTable
@@ -153,25 +150,6 @@ def print_settings(settings: type[Settings], model: str, out: Console) -> None:
     print_table(
         out, f"Settings of {model}", ("setting", "default", "type or choices", "what it does"), described(settings)
     )
-
-
-def print_prediction(prediction: Prediction, entity: int, attribute: int, names: GraphVocabulary, out: Console) -> None:
-    """What is stated of an entity's number, and what is to be expected."""
-    unit = "" if is_calendar(prediction.unit) else f" {prediction.unit}".rstrip()
-    out.print(f"{names.attribute_label(attribute)} of {names.entity_label(entity)}, {prediction.unit}")
-    for number in prediction.stated:
-        out.print(f"stated: {names.write_number(Number(number, prediction.unit))}{unit}")
-    estimate, low, high = interval_texts(prediction.estimate, prediction.low, prediction.high, prediction.unit)
-    interval = f"{low} to {high}{unit} with a probability of {prediction.coverage:.0%}"
-    out.print(f"predicted from everything else: about {estimate}, {interval}")
-    if not prediction.stated:
-        out.print(f"the probability that there is one, though none is stated: {prediction.has_it:.0%}")
-    if prediction.formula is not None:
-        out.print(f"computed: {formula_text(prediction.formula, attribute, names)}")
-    if prediction.reasons:
-        out.print("what moved the estimate, compared with not knowing it:")
-    for influence in prediction.reasons:
-        out.print(f"  {influence_text(influence, prediction, names)}")
 
 
 def print_comparison(rows: Sequence[Row], out: Console) -> None:

@@ -21,6 +21,9 @@ class GraphVocabulary:
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph = graph
 
+    def __repr__(self) -> str:
+        return f"the names of {self.graph!r}"
+
     @property
     def values(self) -> ValueTable:
         """The value table."""

@@ -19,6 +19,9 @@ class ValueTable:
     def __len__(self) -> int:
         return int(self.unit_starts[-1])
 
+    def __repr__(self) -> str:
+        return f"{len(self):,} distinct values in {len(self.units)} units: {', '.join(map(repr, self.units))}"
+
     @cached_property
     def unit_ids(self) -> np.ndarray:  # (rows,) int32
         """The unit of each row."""

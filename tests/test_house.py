@@ -15,9 +15,9 @@ import pytest
 import typer.main
 
 import kgreckon
-from kgreckon.benchmark.splits import Split
 from kgreckon.answers import Only
 from kgreckon.benchmark.balancing import Balance
+from kgreckon.benchmark.splits import Split
 from kgreckon.cli import app
 from kgreckon.cli.answers import AccessLogOption, OnlyOption
 from kgreckon.cli.app import BalanceOption, ComparisonsOption

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from kgreckon.answers.estimates import formula_text, influence_text, interval_texts, number_text
-from kgreckon.answers.predicted_value import PredictedValue
+from kgreckon.answers.number_prediction import PredictedNumber
 from kgreckon.graph import GraphBuilder
 from kgreckon.models.interface import Influence, Prediction
 from kgreckon.models.reckoner.attributes import AttributeModels, fit_attributes
@@ -398,6 +398,6 @@ class TestWords:
         assert influence_text(own, found, names) == "area 12 km2: 1 mm more"
         date = replace(found, unit="date")
         assert influence_text(replace(own, effect=-2.25), date, names) == "area 12 km2: 2.2 years earlier"
-        data = PredictedValue.of(replace(found, reasons=(along,)), region, rain, names).as_json()
+        data = PredictedNumber.of(replace(found, reasons=(along,)), region, rain, names).as_json()
         assert data["text"]["estimate"] == "430" and data["reasons"][0]["relation"] == "in"
         assert data["reasons"][0]["text"] == "in → region11: 210 mm more"

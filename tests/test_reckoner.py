@@ -17,11 +17,11 @@ from hidden_facts import (
     without_hidden_facts,
     without_unused_values,
 )
+from kgreckon.answers.number_prediction import PredictedNumber
 from kgreckon.benchmark import Benchmark, BuildSettings, Split, build
 from kgreckon.benchmark.splits import TRAIN_SHARE
 from kgreckon.cli import main
 from kgreckon.cli.console import console
-from kgreckon.cli.run_tables import print_prediction
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries
 from kgreckon.exact import ComparisonMode, answer
@@ -815,12 +815,13 @@ class TestPredict:
         builder.add_value("[/b] Movie", "[red]time", 1600000540.0, "[s]")
         names = builder.build().vocabulary
         found = Prediction((), "[s]", 0.5, 1600001270.4, 1600000478.2, 1600002061.3, 0.9)
-        print_prediction(found, 0, 0, names, console())
+        console().print(str(PredictedNumber.of(found, 0, 0, names)))
         first, second = capsys.readouterr().out.splitlines()[:2]
         assert first == "[red]time of [/b] Movie, [s]"
         interval = "1,600,000,480 to 1,600,002,060 [s] with a probability of 90%"
         assert second == f"predicted from everything else: about 1,600,001,270, {interval}"
-        print_prediction(replace(found, estimate=8.0, low=5.4841, high=10.5159), 0, 0, names, console())
+        wide = replace(found, estimate=8.0, low=5.4841, high=10.5159)
+        console().print(str(PredictedNumber.of(wide, 0, 0, names)))
         assert "about 8, 5.5 to 10.5 [s] with" in capsys.readouterr().out
 
     def test_from_the_command_line(self, run, monkeypatch, capsys):

@@ -16,7 +16,7 @@ from kgreckon.answers.calculated import calculated_ones, term_cells
 from kgreckon.answers.drawn import total_with_inferred
 from kgreckon.answers.expected_numbers import expected_number
 from kgreckon.answers.nearness import near_ones
-from kgreckon.answers.predicted_value import PredictedValue
+from kgreckon.answers.number_prediction import PredictedNumber
 from kgreckon.answers.reason import Reason, reason_of
 from kgreckon.answers.selecting import Only, Ranking, select
 from kgreckon.answers.sparql_answers import SparqlAnswers, unknown_names
@@ -378,14 +378,14 @@ class Answerer:
 
     # -------------------------------------------------------------------------------------------------- predictions
 
-    def predict(self, entity: str, attribute: str, coverage: float = COVERAGE) -> PredictedValue:
+    def predict(self, entity: str, attribute: str, coverage: float = COVERAGE) -> PredictedNumber:
         """The value of an attribute on an entity, with an interval and what moved the estimate."""
         names = self.graph.vocabulary
         of, label = names.entity_id(entity), names.attribute_id(attribute)
         prediction = self.model.predict(of, label, coverage, reasons=True)
         if prediction is None:
             raise UserError(f"the model {self.model.name} predicts no numbers: learn a reckoner, kgreckon learn")
-        return PredictedValue.of(prediction, of, label, names)
+        return PredictedNumber.of(prediction, of, label, names)
 
     def in_words(self, query: Question | Query | str) -> str:
         """What a question means, in words."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgreckon.answers.answer_table import Answer, Answers
 from kgreckon.answers.answerer import COVERAGE, Answerer
-from kgreckon.answers.predicted_value import PredictedValue
+from kgreckon.answers.number_prediction import PredictedNumber
 from kgreckon.answers.reason import Reason
 from kgreckon.answers.selecting import Only, Ranking
 from kgreckon.answers.sparql_answers import SparqlAnswers
@@ -136,7 +136,7 @@ class LiveAnswerer(Answerer):
         """Why something is an answer."""
         return self.now().explain(query, answer, unit)
 
-    def predict(self, entity: str, attribute: str, coverage: float = COVERAGE) -> PredictedValue:
+    def predict(self, entity: str, attribute: str, coverage: float = COVERAGE) -> PredictedNumber:
         """The value of an attribute on an entity."""
         return self.now().predict(entity, attribute, coverage)
 

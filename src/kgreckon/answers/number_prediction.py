@@ -42,7 +42,7 @@ class Mover:
 
 
 @dataclass(frozen=True, repr=False)
-class PredictedValue:
+class PredictedNumber:
     """The value of an attribute on an entity: what is stated, and what everything else makes likely."""
 
     entity: str
@@ -61,11 +61,11 @@ class PredictedValue:
     reasons: tuple[Mover, ...]  # what moved the estimate most, the strongest first
 
     @staticmethod
-    def of(found: Prediction, entity: int, attribute: int, names: GraphVocabulary) -> PredictedValue:
+    def of(found: Prediction, entity: int, attribute: int, names: GraphVocabulary) -> PredictedNumber:
         """What a model predicts, in names."""
         texts = interval_texts(found.estimate, found.low, found.high, found.unit)
         unit = "" if is_calendar(found.unit) else f" {found.unit}".rstrip()
-        return PredictedValue(
+        return PredictedNumber(
             entity=names.entity_name(entity),
             attribute=names.attribute_name(attribute),
             title=f"{names.attribute_label(attribute)} of {names.entity_label(entity)}",

@@ -93,3 +93,26 @@ class TestOverview:
         overview = client_of(service(made())).get("/api/overview").json()
         assert overview["places"] == [] and overview["num_kinds"] == len(overview["kinds"])
         assert bool(overview["things"]) == (len(made().entities) > 0)
+
+
+class TestGroups:
+    def groups(self, client, query):
+        return client.post("/api/groups", json={"query": query}).json()
+
+    def test_answers_are_counted_by_what_sets_them_apart(self, client, world_graph):
+        found = self.groups(client, "cities in countries that use Euro")
+        assert found["label"] in ("in country", "in timezone") and found["num_groups"] > 5
+        names = world_graph.vocabulary
+        cities = ask(world_graph, read_question("cities in countries that use Euro", names).query)
+        assert found["things"] == len(cities)
+        for group in found["groups"]:
+            relation = names.relation_id(found["relation"])
+            ends = world_graph.follows.row(names.entity_id(group["entity"]["name"]), relation ^ 1)
+            assert group["count"] == len(np.intersect1d(ends, cities))
+        assert sorted((group["count"] for group in found["groups"]), reverse=True) == [
+            group["count"] for group in found["groups"]
+        ]
+
+    @pytest.mark.parametrize("query", ["Japan", "the population of cities in Japan", "how many cities in Japan"])
+    def test_what_falls_into_no_groups_has_none(self, client, query):
+        assert self.groups(client, query)["groups"] == []

@@ -107,6 +107,7 @@ def visit(browser, address):
         page.on("request", lambda request: elsewhere.append(request.url) if not same_host(request.url) else None)
         page.goto(address + (f"ask?q={quote(question)}" if question else "ask"))
         expect(page.locator("#about")).to_contain_text("things")
+        expect(page.locator("#builder")).not_to_be_empty()
         if question:
             expect(page.locator("#status")).not_to_have_text(re.compile("will be here|Asking"))
         if menus and page.locator("#panel-builder").is_hidden():

@@ -56,6 +56,19 @@ def test_it_greets_with_kinds_and_their_things_a_map_histograms_and_the_quality_
     expect(page.locator(".sort")).to_contain_text("City")
 
 
+def test_it_is_light(browser, address):
+    page, sizes = browser.new_page(), {}
+    page.on("response", lambda response: sizes.update({response.url: len(response.body())}))
+    page.goto(f"{address}/")
+    expect(page.locator(".world-map .land").first).to_be_attached()
+    page.wait_for_load_state("networkidle")
+    of_map = ("/page/vendored/world.json", "/api/places")
+    assert sum(size for url, size in sizes.items() if url.endswith(of_map)) > 100_000
+    assert sum(size for url, size in sizes.items() if not url.endswith(of_map)) < 300_000
+    assert len(sizes) < 50
+    page.close()
+
+
 def test_every_example_leads_to_answers(visit):
     page = visit("/")
     examples = page.get_by_role("list", name="Questions to begin with").get_by_role("link")

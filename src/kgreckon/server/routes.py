@@ -81,6 +81,7 @@ def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
         ApiRoute("POST", "/api/complete", "What can be added.", s.CompleteRequest, s.Completion, service.complete),
         ApiRoute("POST", "/api/translate", "All notations.", s.TranslateRequest, s.Translation, service.translate),
         ApiRoute("POST", "/api/ask", "The best answers to a query.", s.AskRequest, s.RankedAnswers, service.ask),
+        ApiRoute("POST", "/api/groups", "Answers counted.", t.GroupsRequest, t.Groups, service.groups),
         ApiRoute("POST", "/api/explain", "Why an answer is one.", s.ExplainRequest, s.Explanation, service.explain),
     )
 

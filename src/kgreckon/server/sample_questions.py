@@ -31,6 +31,7 @@ from kgreckon.query import (
 )
 from kgreckon.query.question import Aggregate, Near, Question, Sorting
 from kgreckon.query.words import read_question
+from kgreckon.query.words.lexicon import lexicon_of
 from kgreckon.server.catalogue import Catalogue, label_counts, most_frequent
 from kgreckon.server.kinds import Kinds
 
@@ -92,6 +93,7 @@ class _Maker:
         self.catalogue, self.graph, self.places, self.check = catalogue, catalogue.graph, places, check
         self.names = self.graph.vocabulary
         self.exact = Answerer(ExactModel(self.graph))
+        self.dates = set(chain.from_iterable(lexicon_of(self.names).dated.values()))
         self.is_a = () if kinds.relation is None else (kinds.relation, kinds.relation ^ 1)
         self.subjects = self._subjects(kinds)
 
@@ -211,8 +213,8 @@ class _Maker:
         """`average population of cities in Japan`."""
         for relation, hub in self._hubs(subject):
             for attribute in self._measures(subject)[:2]:
-                if is_calendar(self.names.attribute_unit(attribute)):
-                    continue  # the mean of dates says little
+                if attribute in self.dates:
+                    continue  # their mean says little
                 around = subject.that(Follow(relation ^ 1, Entity(hub)))
                 yield Question(around, aggregate=Aggregate.MEAN, of=attribute)
 

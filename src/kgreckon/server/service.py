@@ -28,9 +28,10 @@ from kgreckon.query.sparql import write as write_sparql
 from kgreckon.query.words import WordsError
 from kgreckon.query.words.phrases import comparison_label
 from kgreckon.runs.quality import Quality
-from kgreckon.server import schemas
+from kgreckon.server import schemas, thing_schemas
 from kgreckon.server.catalogue import Catalogue, label_counts, most_frequent
 from kgreckon.server.distributions import distributions
+from kgreckon.server.grouping import SHOWN, best_grouping
 from kgreckon.server.kinds import Kinds
 from kgreckon.server.limits import Limits
 from kgreckon.server.misread import MisreadError
@@ -118,6 +119,7 @@ class Service:
         for kind in ("entity", "relation", "attribute"):
             self.catalogue.search(kind, "a", 1)
         self._completed(None, _never)
+        self.overviews.overview(schemas.NoParameters(), _never)
         for text in self._examples:
             translated = self._translated(self.read(text))
             self._completed(self.read(translated.sparql or translated.tree).query, _never)
@@ -296,6 +298,25 @@ class Service:
     def all_places(self, request: schemas.NoParameters, pause: Pause) -> schemas.PlaceList:
         """Points for a map."""
         return schemas.PlaceList(places=self.places.background())
+
+    def groups(self, request: thing_schemas.GroupsRequest, pause: Pause) -> thing_schemas.Groups:
+        """The proved answers to a question that asks for a set of things, by what most of them are linked to."""
+        question = self.read(request.query)
+        found, members = None, np.zeros(0, dtype=np.int64)
+        if question.is_plain and not isinstance(sort_of(question.query, self.names), NumberSort):
+            self.answerer.check(question.query)
+            members = ask_exactly(self.graph, question.query, pause=pause)
+            found = best_grouping(self.graph, members)
+        if found is None:
+            return thing_schemas.Groups(relation=None, label=None, things=len(members), num_groups=0, groups=[])
+        pairs = zip(found.ends[:SHOWN].tolist(), found.counts[:SHOWN].tolist(), strict=True)
+        return thing_schemas.Groups(
+            relation=self.names.relation_name(found.relation),
+            label=self.names.relation_label(found.relation),
+            things=len(members),
+            num_groups=len(found.ends),
+            groups=[thing_schemas.CountedEntity(entity=self.things.named(end), count=count) for end, count in pairs],
+        )
 
     @cached_property
     def _examples(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.runs.quality import AttributeQuality, Quality, RelationQuality
-from kgreckon.server.schemas import AtMost, Count, Distribution, EntityName, Point, Schema, StatedValue
+from kgreckon.server.schemas import AnyQuery, AtMost, Count, Distribution, EntityName, Point, Schema, StatedValue
 
 Name = Annotated[str, AtMost("name_characters"), Field(min_length=1)]
 Offset = Annotated[int, Field(ge=0)]
@@ -58,6 +58,12 @@ class NearRequest(Schema):
     name: Name
     attribute: Name
     limit: PageSize = 8
+
+
+class GroupsRequest(Schema):
+    """A question whose proved answers are counted by what they are linked to."""
+
+    query: AnyQuery
 
 
 # --------------------------------------------------------------------------------------------------------- responses
@@ -312,3 +318,13 @@ class Overview(Schema):
     attributes: list[AttributeOverview]
     places: list[PlacedEntity]
     num_places: Count
+
+
+class Groups(Schema):
+    """How many of some things a relation leads from to what, the most frequent first; null where no relation fits."""
+
+    relation: str | None
+    label: str | None
+    things: Annotated[Count, Field(description="How many are grouped.")]
+    num_groups: Count
+    groups: list[CountedEntity]

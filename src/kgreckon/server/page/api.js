@@ -83,6 +83,7 @@ export const values = remembering((wanted) => get("/api/values", wanted));
 export const names = remembering((kind, text, limit = 20) => get("/api/names", { kind, text, limit }));
 export const propose = remembering((text) => get("/api/propose", { text }));
 export const complete = remembering((query) => post("/api/complete", { query }));
+export const groups = remembering((query) => post("/api/groups", { query }));
 export const translate = (query) => post("/api/translate", { query });
 export const ask = (query, limit, only) => post("/api/ask", { query, limit, only });
 /** Why something is an answer: an entity by its name, a number by its value and unit. */

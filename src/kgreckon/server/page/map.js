@@ -19,7 +19,8 @@ const cut = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…
 let scrolled = -Infinity; // when the page was scrolled last
 addEventListener("scroll", () => (scrolled = performance.now()), { passive: true });
 
-function markOf({ observed = true }, size) {
+/** A mark: a disc where something is proved, a hollow diamond where it is inferred. */
+export function markOf({ observed = true }, size) {
   const reach = size * 1.25;
   return observed
     ? drawn("circle", { class: "mark observed", r: size })
@@ -40,7 +41,7 @@ function groundOf(dots) {
     land.setAttribute("d", paths.land);
     borders.setAttribute("d", paths.borders);
   });
-  return [drawn("g", { class: "ground" }, copies, once), ready];
+  return [drawn("g", { class: "ground" }, copies, once), copies, ready];
 }
 let maps = 0;
 
@@ -95,7 +96,7 @@ export function worldMap(marks, { label, dots = [], named = marks.length <= NAME
   const size = marks.length > 400 ? 3 : marks.length > NAMED ? 4 : 5.5;
   const start = around(marks);
   const area = element("div", { class: "map-area", tabindex: 0, role: "group", "aria-label": `${label}. Plus and minus zoom, arrow keys move.` });
-  const [ground, ready] = groundOf(dots);
+  const [ground, copies, ready] = groundOf(dots);
   const tip = drawn("text", { class: "tip", "aria-hidden": "true" });
   let view = null;
   let current = 0;
@@ -143,6 +144,9 @@ export function worldMap(marks, { label, dots = [], named = marks.length <= NAME
   function draw() {
     hide();
     ground.setAttribute("transform", view.transform);
+    const half = view.width / view.scale / 2;
+    copies[0].setAttribute("visibility", view.x - half < -180 ? "visible" : "hidden"); // what is not seen costs nothing
+    copies[1].setAttribute("visibility", view.x + half > 180 ? "visible" : "hidden");
     const points = marks.map((mark) => ({ ...view.pixels(mark), letters: Math.min(mark.label.length, LETTERS) }));
     links.forEach((link, place) => link.setAttribute("transform", `translate(${points[place].x} ${points[place].y})`));
     if (!named) return;

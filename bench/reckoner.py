@@ -8,7 +8,7 @@ of the testing graph given; the reciprocal rank of hard answers by how many fact
 graph lacks; and the error of predicted values by attribute, on the testing facts, with the coverage of their 90 %
 intervals. The peak memory is that of loading the run and answering with it as it is: the GPU's, or the process's on a
 CPU. With --one-by-one, nothing but the time that a question takes on its own, by type, after two of each shape to warm
-up, and the peak memory.
+up; the time of the first question about each of some relations; and the peak memory.
 """
 
 from __future__ import annotations
@@ -196,6 +196,25 @@ def one_by_one(reckoner: Reckoner, queries: EvaluationQueries) -> list[tuple[Any
     ]
 
 
+def first_questions(facts: PredictedFacts, count: int) -> tuple[Any, ...]:
+    """The same for the tails of one fact, where nothing was asked about its relation before."""
+    facts.expectations = facts.expectations.reweighed(facts.calibration.existence)
+    facts, times = facts.recalibrated(facts.calibration), []
+    stated = facts.observed.graph.facts
+    relations, rows = np.unique(stated.labels, return_index=True)
+    for place in np.random.default_rng(0).permutation(len(relations))[:count].tolist():
+        head, relation = (torch.tensor([each], device=facts.observed.device)
+                          for each in (int(stated.sources[rows[place]]), 2 * int(relations[place])))  # fmt: skip
+        start = perf_counter()
+        facts.tails(head[None], relation).max().item()
+        times.append(perf_counter() - start)
+    return (
+        "first of a relation",
+        len(times),
+        *(round(float(np.quantile(times, share)), 4) for share in (0.5, 0.95, 1.0)),
+    )
+
+
 def peak_memory(device: torch.device) -> float:
     """The most memory that was in use so far, in GiB."""
     if device.type == "cuda":
@@ -225,7 +244,9 @@ def main() -> None:
     if arguments.one_by_one:
         columns: tuple[str, ...] = ("type", "questions", "median, s", "95 %, s", "longest, s")
         title = f"Testing questions one by one, {device}, {torch.get_num_threads()} threads"
-        print_table(out, title, columns, one_by_one(reckoner, queries))
+        assert isinstance(reckoner.facts, PredictedFacts)
+        first = first_questions(reckoner.facts, arguments.queries)
+        print_table(out, title, columns, [*one_by_one(reckoner, queries), first])
         out.print(f"peak memory: {peak_memory(device):.2f} GiB")
         return
     rows, peak = [], 0.0

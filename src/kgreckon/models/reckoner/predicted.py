@@ -26,7 +26,8 @@ from kgreckon.models.reckoner.observed import LabelledEdges, ObservedFacts, ragg
 from kgreckon.models.reckoner.predicted_values import PredictedValues
 from kgreckon.models.scoring import inner_products
 
-_LEAST_HIDDEN = 1e-4  # facts to be expected, below which an entity is hardly a candidate for an end of a relation
+_LEAST_HIDDEN = 1e-4  # facts to be expected of any entity
+_HARDLY = 3e-3  # facts to be expected, below which an entity is hardly a candidate for an end of a relation
 _TYPICAL = 64  # entities whose softmax sum stands for those of entities that are hardly candidates
 _LEAST_WEIGHT = 0.02  # of an end: a likelier fact is never less likely for it
 _LIKES = 10  # things that are most like the end of a fact
@@ -149,7 +150,7 @@ class PredictedFacts:
         hidden, stated = hidden[entities], stated[entities].float()
         if not self.one_valued_rule:
             hidden = hidden.clamp(min=0.25)
-        candidates = hidden > _LEAST_HIDDEN
+        candidates = hidden > _HARDLY
         sums = torch.full_like(hidden, self._typical_sum(label))
         # Where no tail is left the sum is infinite; but infinity times a weight may be no number.
         sums[candidates] = self.log_sums.of(label, entities[candidates]).clamp(max=1e4)
@@ -158,7 +159,7 @@ class PredictedFacts:
     def _typical_sum(self, label: int) -> float:
         def middle() -> float:
             hidden, _ = self.expectations.of(label)
-            candidates = np.flatnonzero(hidden > _LEAST_HIDDEN)
+            candidates = np.flatnonzero(hidden > _HARDLY)
             some = candidates[:: 1 + len(candidates) // _TYPICAL]
             sums = self.log_sums.of(label, torch.from_numpy(some).to(self.observed.device))
             sums = sums[sums.isfinite()]

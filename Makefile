@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/
 
-.PHONY: demo test setup check format docs faults report world clean
+.PHONY: demo test setup check format docs faults bounds report world clean
 
 demo: setup
 	$(RUN)kgreckon demo
@@ -34,6 +34,10 @@ format: setup
 # A thousand kills, files that may not grow, pairs of writers, changed bits; half an hour. docs/reliability.md has the figures.
 faults: setup
 	$(RUN)python bench/faults.py kills steps sizes pairs flips --kills 1000
+
+# A core set of tests with the oldest libraries that pyproject.toml allows, in an environment of their own.
+bounds: setup
+	$(RUN)python scripts/lower_bounds.py
 
 # The documentation as a site, in build/site; broken links are errors.
 docs: setup

@@ -1,10 +1,15 @@
-"""A server under load and attack: many clients of mixed valid and hostile requests against `kgreckon serve RUN`.
+"""A server under load and attack: many clients of `kgreckon serve RUN`, each from an address of its own.
 
-    python bench/serve.py RUN --clients 200 --seconds 60
+    python bench/serve.py RUN --clients 200 --seconds 60           each sends valid and hostile requests
+    python bench/serve.py RUN --clients 200 --seconds 60 --fair    polite ones, then with a hostile one beside them
 
 Every valid request was asked once before, by one client alone: under load its answer must be the same, or 503 with a
 time to come back after. Every hostile one must be refused in the way it deserves. Prints requests a second, latencies
 by kind, and the server's memory; the exit code is 1 if the server crashed or any answer was wrong.
+
+With --fair the clients pause between their requests, and come back when they are told to. After a time one more client
+sends the largest question that the limits allow on 70 connections, again and again. The exit code is 1 if that makes
+the 99th percentile of the others more than 5 times as long.
 """
 
 from __future__ import annotations
@@ -23,6 +28,8 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 HOSTILE_SHARE = 0.3
+HEAVY_CONNECTIONS = 70  # of the hostile client
+MOST_TIMES = 5.0  # that it may make the others wait as long
 JSON = "application/json"
 
 
@@ -68,14 +75,15 @@ def post(path: str, data: object) -> bytes:
 class Connection:
     """A connection that is opened when it is needed and kept as long as the server keeps it."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self, port: int, address: str = "127.0.0.1") -> None:
+        self.port, self.address = port, address
         self.reader: asyncio.StreamReader | None = None
         self.writer: asyncio.StreamWriter | None = None
 
     async def ask(self, raw: bytes, leave: bool = False) -> tuple[int, dict[str, str], bytes]:
         if self.writer is None:
-            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+            here = (self.address, 0)
+            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port, local_addr=here)
         assert self.reader is not None
         try:
             self.writer.write(raw)
@@ -106,6 +114,11 @@ class Connection:
         self.reader = self.writer = None
 
 
+def address_of(number: int) -> str:
+    """The loopback address of a client."""
+    return f"127.0.{1 + number // 250}.{1 + number % 250}"
+
+
 async def client(
     port: int,
     valid: list[Request],
@@ -116,7 +129,7 @@ async def client(
     seed: int,
 ) -> None:
     chance = random.Random(seed)
-    connection = Connection(port)
+    connection = Connection(port, address_of(seed))
     await asyncio.sleep(chance.random())
     while time.monotonic() < end:
         request = chance.choice(hostile if chance.random() < HOSTILE_SHARE else valid)
@@ -148,6 +161,69 @@ async def client(
         elif not request.hostile and timeless(body) != expected[request.raw]:
             tally.wrong.append(f"{request.kind}: another answer than alone to {request.raw[-200:]!r}")
     connection.close()
+
+
+async def polite(
+    port: int, valid: list[Request], expected: dict[bytes, bytes], end: float, tally: Tally, seed: int, pause: float
+) -> None:
+    """A client that asks one thing after the other, and comes back when it is told to; that counts as waiting."""
+    chance = random.Random(seed)
+    connection = Connection(port, address_of(seed))
+    await asyncio.sleep(pause * chance.random())
+    while time.monotonic() < end:
+        request, start, status = chance.choice(valid), time.monotonic(), 503
+        while status == 503 and time.monotonic() < end + 60:
+            try:
+                status, headers, body = await asyncio.wait_for(connection.ask(request.raw), 60)
+            except (ConnectionError, asyncio.IncompleteReadError, TimeoutError) as error:
+                tally.wrong.append(f"{request.kind}: {type(error).__name__}")
+                break
+            finally:
+                connection.close()
+            tally.statuses[request.kind, status] += 1
+            if status == 503:
+                await asyncio.sleep(float(headers["retry-after"]) * (0.5 + chance.random()))
+            elif status != 200 or timeless(body) != expected[request.raw]:
+                tally.wrong.append(f"{request.kind}: {status}, another answer than alone")
+        tally.latencies["all"].append(time.monotonic() - start)
+        await asyncio.sleep(chance.expovariate(1 / pause))
+
+
+async def heavy(port: int, raw: bytes, end: float, statuses: Counter[int]) -> None:
+    """One connection of the hostile client, which waits for nothing."""
+    connection = Connection(port)
+    while time.monotonic() < end:
+        try:
+            status, _, _ = await asyncio.wait_for(connection.ask(raw), 60)
+            statuses[status] += 1
+        except (ConnectionError, asyncio.IncompleteReadError, TimeoutError):
+            statuses[0] += 1
+        await asyncio.sleep(0.05)
+    connection.close()
+
+
+async def fairness(port: int, clients: int, seconds: float, pause: float) -> list[str]:
+    """What polite clients see without and with a hostile one; returns what is wrong with it."""
+    valid = await valid_requests(port)
+    (large,) = (each.raw for each in hostile_requests(*await some_names(port)) if each.kind == "large query")
+    expected, _ = await alone(port, valid)
+    wrong, slowest = [], []
+    for connections in (0, HEAVY_CONNECTIONS):
+        tally, sent, end = Tally(), Counter[int](), time.monotonic() + seconds
+        await asyncio.gather(
+            *(polite(port, valid, expected, end, tally, seed, pause) for seed in range(clients)),
+            *(heavy(port, large, end, sent) for _ in range(connections)),
+        )
+        print_latencies(f"{connections} hostile connections", tally.latencies)
+        busy = sum(count for (_, status), count in tally.statuses.items() if status == 503)
+        print(f"polite requests told to come back: {busy}; hostile ones by status: {dict(sorted(sent.items())) or '-'}")
+        wrong += tally.wrong
+        times = sorted(tally.latencies["all"])
+        slowest.append(times[min(len(times) - 1, int(0.99 * len(times)))])
+    print(f"\np99 with the hostile client: {slowest[1] / slowest[0]:.2f} times that without")
+    if slowest[1] > MOST_TIMES * slowest[0]:
+        wrong.append(f"more than {MOST_TIMES} times")
+    return wrong
 
 
 def timeless(body: bytes) -> bytes:
@@ -271,15 +347,20 @@ def print_latencies(title: str, latencies: dict[str, list[float]]) -> None:
         print(f"{kind:<22}{len(times):>9}" + "".join(f"{each:>9.1f}" for each in shown))
 
 
-async def load(port: int, process: int, clients: int, seconds: float) -> Tally:
-    valid = await valid_requests(port)
+async def some_names(port: int) -> tuple[str, str]:
+    """The first entity and the first relation."""
     connection = Connection(port)
-    name = json.loads((await connection.ask(message("GET", "/api/names?limit=1")))[2])["names"][0]["name"]
-    relation = json.loads((await connection.ask(message("GET", "/api/names?kind=relation&limit=1")))[2])["names"][0][
-        "name"
+    found = [
+        json.loads((await connection.ask(message("GET", f"/api/names?{kind}limit=1")))[2])["names"][0]["name"]
+        for kind in ("", "kind=relation&")
     ]
     connection.close()
-    hostile = hostile_requests(name, relation)
+    return found[0], found[1]
+
+
+async def load(port: int, process: int, clients: int, seconds: float) -> Tally:
+    valid = await valid_requests(port)
+    hostile = hostile_requests(*await some_names(port))
     expected, latencies = await alone(port, valid)
     print_latencies("one client alone", latencies)
     print(f"\nmemory before the load {memory(process):.0f} MiB")
@@ -312,6 +393,8 @@ def main() -> None:
     parser.add_argument("run", help="a run folder, a graph folder, or 'world'")
     parser.add_argument("--clients", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--fair", action="store_true", help="polite clients, without and with a hostile one")
+    parser.add_argument("--pause", type=float, default=10, help="seconds that a polite client waits on average")
     chosen = parser.parse_args()
     start = time.monotonic()
     command = [sys.executable, "-m", "kgreckon", "serve", chosen.run, "--port", "0"]
@@ -322,9 +405,11 @@ def main() -> None:
             raise SystemExit(server.stderr.read())
         print(f"started in {time.monotonic() - start:.1f} s, {memory(server.pid):.0f} MiB")
         try:
-            tally = asyncio.run(
-                load(int(address.rstrip("/").rpartition(":")[2]), server.pid, chosen.clients, chosen.seconds)
-            )
+            port = int(address.rstrip("/").rpartition(":")[2])
+            if chosen.fair:
+                tally = Tally(wrong=asyncio.run(fairness(port, chosen.clients, chosen.seconds, chosen.pause)))
+            else:
+                tally = asyncio.run(load(port, server.pid, chosen.clients, chosen.seconds))
         finally:
             crashed = server.poll() is not None
             server.send_signal(signal.SIGINT)

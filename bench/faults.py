@@ -104,6 +104,10 @@ class Workspace:
             return
         if not grows and self.command.name != "evaluate" and content(self.out) not in (self.before, self.after):
             yield "neither the old nor the new state is there"
+        yield from self.damages()
+
+    def damages(self) -> Iterator[str]:
+        """What `kgreckon check` finds damaged."""
         for folder in [self.out, *(path for path in self.out.rglob("*") if path.is_dir())]:
             if is_graph_folder(folder) or is_benchmark_folder(folder) or is_run_folder(folder):
                 damaged = [each.file for each in check_folder(folder).files if each.state == "damaged"]
@@ -260,6 +264,7 @@ def pairs(work: Workspace, rivals: Sequence[Workspace], count: int, rng: random.
         winners = [each for each, code in zip((first, second), codes, strict=True) if not code]
         if content(work.out) not in work.left_by(winners):
             report.problems.append(f"{where}: what is there is not of {' and '.join(each.name for each in winners)}")
+        report.problems += [f"{where}: {problem}" for problem in work.damages()]
     return report
 
 

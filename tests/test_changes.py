@@ -22,7 +22,7 @@ from kgreckon.graph import Adjacency, GraphBuilder, KnowledgeGraph, Triples, ope
 from kgreckon.graph.changes.change_log import LOG
 from kgreckon.graph.changes.drafting import Draft, Wish
 from kgreckon.graph.changes.live_graph import LiveGraph
-from kgreckon.graph.storage import write_graph
+from kgreckon.graph.storage import graph_identity, write_graph
 from kgreckon.query.paper import parse
 from kgreckon.runs import Run
 from kgreckon.runs.changing import compact, standing_changes
@@ -311,6 +311,22 @@ class TestDurability:
         (tmp_path / "other" / LOG).write_bytes((folder / LOG).read_bytes())
         with pytest.raises(UserError, match="changes of another graph"):
             open_graph_folder(tmp_path / "other")
+
+    def test_a_graph_that_is_replaced_while_a_change_begins_has_no_log_of_the_old_one(self, folder, monkeypatch):
+        live, replaced = LiveGraph(folder), False
+
+        def replacing(place: Path) -> str:
+            nonlocal replaced
+            identity = graph_identity(place)
+            if not replaced:
+                replaced = True
+                random_graph().save(place, overwrite=True)
+            return identity
+
+        monkeypatch.setattr("kgreckon.graph.changes.live_graph.graph_identity", replacing)
+        make(live, [Wish("add", "someone", "r0", "e1")])
+        assert replaced and standing_changes(folder) == 1
+        assert len(open_graph_folder(folder).facts) == len(random_graph().facts) + 1
 
     def test_what_a_killed_writer_began_is_no_change(self, folder):
         (folder / LOG).write_bytes(b"")

@@ -64,18 +64,19 @@ class ChangeLog:
 
     @staticmethod
     @contextmanager
-    def writing(folder: Path, graph: str) -> Iterator[ChangeLog]:
+    def writing(folder: Path, graph_at: Callable[[Path], str]) -> Iterator[ChangeLog]:
         """The log of a folder, made where there is none, locked for others who write.
 
-        `graph` is the identity of the graph that the changes are of. What is appended is durable, and seen by others,
-        when the block ends; nothing of it if the block fails.
+        `graph_at` tells the identity of the graph in a folder, which changes are of. What is appended is durable, and
+        seen by others, when the block ends; nothing of it if the block fails.
         """
         while True:
             with closing(_connected(folder, "rwc")) as connection, _plainly(folder):
                 connection.execute("PRAGMA synchronous = EXTRA")
                 log = ChangeLog(folder, connection)
                 connection.execute("BEGIN IMMEDIATE")
-                if not log.is_here():
+                graph = graph_at(folder)
+                if not log.is_here():  # the folder was replaced: the log, and perhaps the graph, are of another one
                     continue
                 if log.is_empty():  # of itself: what is written while the folder is replaced cannot be committed
                     _make(connection, graph)

@@ -73,12 +73,8 @@ class LiveGraph:
     @contextmanager
     def locked(self) -> Iterator[ChangeLog]:
         """The log, while nobody else can change the graph."""
-        while True:
-            identity = graph_identity(self.folder)
-            with ChangeLog.writing(self.folder, identity) as log:
-                if graph_identity(self.folder) == identity:
-                    yield log
-                    return
+        with ChangeLog.writing(self.folder, graph_identity) as log:
+            yield log
 
     def _moment_of(self, log: ChangeLog) -> Moment:
         """The graph as a log that is locked says it is."""

@@ -208,16 +208,13 @@ class TestFuzzySemantics:
     def test_one_fact_has_one_probability_in_every_question(self, data, seed, offset, slope):
         """Also beside conditions that certainly hold and alternatives that do not; and no map changes the order."""
         graph = data.draw(graphs())
-        answering = Reckoner(Random(graph, seed), ALL_HEADS).answer
+        reckoner = Reckoner(Random(graph, seed), ALL_HEADS)
         maps = AnswerMaps(dict.fromkeys(GENERAL_TYPES, (offset, slope)))
 
         def shown(query):
-            asked = Batch.of([query], graph.values)
-            batch = asked.with_ids(torch.from_numpy(asked.ids))
-            given_scores = answering(batch)
-            return given_scores[0], maps.shown(
-                batch.shape, given_scores, one_fact_alone(answering, batch, given_scores)
-            )[0]
+            batch = Batch.of([query], graph.values)
+            scores_, parts = reckoner.answer_and_parts(batch)
+            return scores_[0], maps.shown(batch.shape, scores_, one_fact_alone(batch.shape, scores_, parts))[0]
 
         entity, relation = st.integers(0, len(graph.entities) - 1), st.integers(0, 2 * len(graph.relations) - 1)
         fact, other = (Follow(data.draw(relation), Entity(data.draw(entity))) for _ in range(2))

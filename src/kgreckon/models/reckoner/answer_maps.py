@@ -8,7 +8,7 @@ probability in every question, also in one whose other conditions certainly hold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,14 @@ from torch import Tensor
 
 from kgreckon.evaluation import RankedQueries
 from kgreckon.models.reckoner.calibrating import fit_share
+from kgreckon.models.reckoner.fuzzy import FuzzySet
 from kgreckon.query import Batch, Operator, Shape, general_type
 
 _LEAST = 1e-4  # of a score that is fitted on
 _MOST = 4000  # candidates of a batch of queries that are fitted on
 _ONE = 1 - 1e-6
 _SAME = 1e-4  # of a fact's probability: how far it may be from a score that is no other's
-Answering = Callable[[Batch[Tensor]], Tensor]  # the score of every candidate for each query
+Answering = Callable[[Batch[Tensor]], tuple[Tensor, Sequence[FuzzySet]]]  # scores, and the sets of the parts
 
 
 @dataclass(frozen=True)
@@ -78,17 +79,13 @@ def is_one_fact(shape: Shape) -> bool:
     return shape.operator is Operator.FOLLOW and shape.parts[0].operator is Operator.ENTITY
 
 
-def one_fact_alone(answer: Answering, batch: Batch[Tensor], scores: Tensor) -> Tensor:  # -> (b, n) bool
+def one_fact_alone(shape: Shape, scores: Tensor, parts: Sequence[FuzzySet]) -> Tensor:  # -> (b, n) bool
     """Which answers are one fact because all other conditions certainly hold, or all other alternatives do not."""
     found = torch.zeros_like(scores, dtype=torch.bool)
-    if batch.shape.operator not in (Operator.AND, Operator.OR):
-        return found
-    first = 0
-    for part in batch.shape.parts:
-        if is_one_fact(part):
-            own = answer(Batch(part, batch.ids[:, first : first + part.width]))
-            found |= (scores - own).abs() <= _SAME * own
-        first += part.width
+    if shape.operator in (Operator.AND, Operator.OR):
+        for part, own in zip(shape.parts, parts, strict=True):
+            if is_one_fact(part) and isinstance(own, Tensor):
+                found |= (scores - own).abs() <= _SAME * own
     return found
 
 
@@ -110,7 +107,8 @@ class AnswerSample:
         possible = scores >= _LEAST
         possible[easy.query, easy.item] = False
         if self.answer is not None:  # what is one fact is shown as it is
-            possible &= ~one_fact_alone(self.answer, Batch(queries.shape, queries.ids[first:last]), scores)
+            _, parts = self.answer(Batch(queries.shape, queries.ids[first:last]))
+            possible &= ~one_fact_alone(queries.shape, scores, parts)
         row, item = torch.nonzero(possible, as_tuple=True)
         true = torch.zeros_like(possible)
         true[hard.query, hard.item] = True

@@ -158,6 +158,7 @@ class FuzzySemantics:
         self.num_entities, self.num_rows = len(graph.entities), len(graph.values)
         self.device = self.observed.device
         self._ranges = {} if ranges is None else ranges
+        self.joined: Sequence[FuzzySet] = ()  # by the latest intersection or union, which of a whole query is its own
         table = graph.values
         places = {unit: place for place, unit in enumerate(table.units)}
         of_literals = [places.get(literal.unit, -1) for literal in literals]
@@ -271,6 +272,7 @@ class FuzzySemantics:
 
     def intersect(self, parts: Sequence[FuzzySet], of_numbers: bool) -> FuzzySet:
         """The product."""
+        self.joined = parts
         if of_numbers:
             units = torch.stack([_numbers(part).units for part in parts]).all(dim=0)
             return FuzzyNumbers(_product([_numbers(part).likely for part in parts]), units)
@@ -278,6 +280,7 @@ class FuzzySemantics:
 
     def unite(self, parts: Sequence[FuzzySet], of_numbers: bool) -> FuzzySet:
         """1 - ∏(1 - p)."""
+        self.joined = parts
         if of_numbers:
             units = torch.stack([_numbers(part).units for part in parts]).any(dim=0)
             return FuzzyNumbers(_either([_numbers(part).likely for part in parts]), units)
@@ -351,12 +354,19 @@ class Reckoner:
         """The fuzzy semantics for a batch's comparisons and literals."""
         return FuzzySemantics(self.facts, self.inference, batch.comparisons, batch.literals, self._ranges)
 
-    @torch.no_grad()
     def answer(
         self, batch: Batch[Tensor] | Batch[np.ndarray], pause: Pause | None = None
     ) -> Tensor:  # -> (b, entities) or (b, value rows)
         """The probability of every candidate for each query of a batch, whose ids may be an array or a tensor."""
+        return self.answer_and_parts(batch, pause)[0]
+
+    @torch.no_grad()
+    def answer_and_parts(
+        self, batch: Batch[Tensor] | Batch[np.ndarray], pause: Pause | None = None
+    ) -> tuple[Tensor, Sequence[FuzzySet]]:
+        """The same, and the sets of the parts that an intersection or a union joins to it."""
         ids = ids_on(batch, self.facts.observed.device)
         semantics = self.semantics(batch)
         found: FuzzySet = interpret(batch.with_ids(ids), semantics, pause, stacking=semantics)
-        return found if isinstance(found, Tensor) else found.likely[:, : len(self.facts.observed.graph.values)]
+        scores = found if isinstance(found, Tensor) else found.likely[:, : len(self.facts.observed.graph.values)]
+        return scores, semantics.joined

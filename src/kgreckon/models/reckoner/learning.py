@@ -92,7 +92,7 @@ def learn_reckoner(
         facts = fit_calibration(facts, held_back, np.random.default_rng(settings.seed))
     progress.stage("validating")
     reckoner = Reckoner(facts, Inference(mode=mode, heads=settings.heads))
-    sample = AnswerSample(held_back.of_hidden, np.random.default_rng(settings.seed), reckoner.answer)
+    sample = AnswerSample(held_back.of_hidden, np.random.default_rng(settings.seed), reckoner.answer_and_parts)
     if queries is None:
         mrr = mrr_of_facts(facts, held_back.facts, np.random.default_rng(settings.seed))
     else:

@@ -15,11 +15,11 @@ from kgreckon.models.proofs import Proof
 from kgreckon.models.reckoner.answer_maps import one_fact_alone
 from kgreckon.models.reckoner.drawing import draw
 from kgreckon.models.reckoner.explaining import explain_all
-from kgreckon.models.reckoner.fuzzy import Inference, Reckoner, ids_on
+from kgreckon.models.reckoner.fuzzy import FuzzySet, Inference, Reckoner
 from kgreckon.models.reckoner.learning import AT_ONCE, LearnedParts
 from kgreckon.models.reckoner.predicted import PredictedFacts
 from kgreckon.models.reckoner.predicting import judge_numbers, predict
-from kgreckon.query import Batch, Pause, Query
+from kgreckon.query import Batch, Pause, Query, Shape
 
 _FEW_ATTRIBUTES = 16  # whose missing values are predicted ahead
 
@@ -41,8 +41,8 @@ class ReckonerModel(TrainedModel):
     def candidates(self, query: Query, proved: np.ndarray, pause: Pause | None = None) -> Candidates:
         """Everything that is possible, with its probability."""
         batch = Batch.of([query], self.graph.values)
-        asked = batch.with_ids(ids_on(batch, self.device))
-        scores = self.shown(asked, self.reckoner.answer(asked, pause))[0].float().cpu().numpy()
+        found = self._shown(batch.shape, *self.reckoner.answer_and_parts(batch, pause))
+        scores = found[0].float().cpu().numpy()
         possible = np.flatnonzero(scores > 0)
         return Candidates(possible, scores[possible])
 
@@ -57,7 +57,10 @@ class ReckonerModel(TrainedModel):
 
     def shown(self, batch: Batch[Tensor], scores: Tensor) -> Tensor:  # (queries, candidates)
         """The probabilities of answers, which have the order of the scores."""
-        return self.maps.shown(batch.shape, scores, one_fact_alone(self.reckoner.answer, batch, scores))
+        return self._shown(batch.shape, scores, self.reckoner.answer_and_parts(batch)[1])
+
+    def _shown(self, shape: Shape, scores: Tensor, parts: Sequence[FuzzySet]) -> Tensor:
+        return self.maps.shown(shape, scores, one_fact_alone(shape, scores, parts))
 
     def prove(self, query: Query, answers: Sequence[int], pause: Pause | None = None) -> list[Proof]:
         """The facts of the most likely proof, each with its probability."""

@@ -1,11 +1,14 @@
 """The page in a real browser, against a real server over a small run: what a person does with it."""
 
+import csv
+import json
 import math
 import re
 import shutil
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -198,8 +201,8 @@ def release(page, route, **answer):
 
 
 def answers(page, state="observed"):
-    expect(page.locator("#status")).to_contain_text("The graph proves")
-    return set(page.locator(f"#answers li.{state} .name").all_inner_texts())
+    expect(page.locator("#status")).to_contain_text(re.compile("^The graph proves|^By what is stated"))
+    return set(page.locator(f"#answers tr.{state} .name").all_inner_texts())
 
 
 # -------------------------------------------------------------------------------------------------- asking by menu
@@ -390,6 +393,138 @@ def test_what_only_words_can_hold_stays_in_the_line_and_the_other_views_say_so(v
     expect(line_of(page)).to_have_value(re.compile("^cities in .*with population|^cities with population"))
 
 
+def test_from_words_to_a_table_a_reason_a_thing_and_back(visit, proved):
+    page = visit("capitals of countries that border France", menus=False)
+    assert answers(page) == proved(CAPITALS)
+    page.get_by_role("button", name="Why? Berlin").click()
+    reason = page.locator("tr.reason").first
+    expect(reason).to_contain_text("The graph states that Berlin is the capital of Germany")
+    drawing = reason.locator(".grounds svg")
+    assert {"Berlin", "capital of", "Germany", "borders", "France"} <= set(drawing.locator("text").all_text_contents())
+    reason.get_by_text("Step by step").click()
+    expect(reason.locator(".steps > li").first).to_contain_text("(observed)")
+    page.locator("#answers").get_by_role("link", name="Berlin", exact=True).click()
+    expect(page.get_by_role("heading", name="Berlin", level=1)).to_be_visible()
+    page.go_back()
+    assert answers(page) == proved(CAPITALS)
+    expect(line_of(page)).to_have_value("capitals of countries that border France")
+
+
+# ---------------------------------------------------------------------------------------------------------- the table
+
+IN_TWO = "(i,(rp,(^is_a),(e,(City))),(rp,(^in_country),(e,(Norway))))"
+
+
+def column(page, place):
+    texts = page.locator(f"#answers tbody tr > :nth-child({place})").all_inner_texts()
+    return [float(text.replace(",", "")) if re.fullmatch(r"[\d,.]+", text) else text for text in texts]
+
+
+def test_the_table_is_sorted_by_any_column_and_the_address_keeps_it(visit, proved):
+    page = visit("cities in Norway with population > 50000", menus=False)
+    answers(page)
+    head = page.get_by_role("columnheader", name=re.compile("^population"))
+    assert head.get_attribute("aria-sort") == "none"
+    for direction in ("descending", "ascending"):
+        with page.expect_response("**/api/ask"):
+            head.get_by_role("button").press("Enter")
+        expect(head).to_have_attribute("aria-sort", direction)
+        numbers = [one for one in column(page, 3) if isinstance(one, float)]
+        assert len(numbers) > 3 and numbers == sorted(numbers, reverse=direction == "descending")
+        expect(head.get_by_role("button")).to_be_focused()
+    named = page.get_by_role("columnheader", name="name")
+    named.get_by_role("button").click()
+    expect(named).to_have_attribute("aria-sort", "ascending")
+    expect(head).to_have_attribute("aria-sort", "none")
+    names = column(page, 2)
+    page.reload()
+    expect(named).to_have_attribute("aria-sort", "ascending")
+    assert column(page, 2) == names
+    assert asked_in(page.url) == "cities in Norway with population > 50000"
+    line_of(page).fill("cities in Norway with population > 90000")  # another question stands in its own order
+    line_of(page).press("Enter")
+    expect(named).to_have_attribute("aria-sort", "none")
+
+
+def test_a_column_is_added_and_removed_and_rows_are_filtered(visit, proved):
+    page = visit("cities in Norway", menus=False)
+    answers(page)
+    page.get_by_role("combobox", name="Add a column").click()
+    page.get_by_role("option", name=re.compile("^population")).click()
+    head = page.get_by_role("columnheader", name=re.compile("^population"))
+    expect(head).to_be_visible()
+    assert "population" in parse_qs(urlsplit(page.url).query)["columns"][0]
+    page.get_by_label("Filter the rows shown").fill("osl")
+    expect(page.locator("#answers tbody tr:visible .name")).to_have_text(["Oslo"])
+    expect(page.locator("#filtered")).to_contain_text("1 of ")
+    page.get_by_label("Filter the rows shown").fill("")
+    page.get_by_role("button", name="Remove the column population").click()
+    expect(head).to_have_count(0)
+    assert answers(page) <= proved(IN_TWO)
+
+
+@pytest.mark.parametrize("form", ["CSV", "JSON", "Parquet"])
+def test_all_answers_are_downloaded_as_they_are_looked_at(visit, proved, form):
+    page = visit("cities in Norway with population > 50000", menus=False, accept_downloads=True)
+    answers(page)
+    page.get_by_label("observed", exact=True).check()
+    expect(page.locator("#answers .inferred")).to_have_count(0)
+    with page.expect_download() as started:
+        page.get_by_role("link", name=form).click()
+    assert started.value.suggested_filename == f"answers.{form.lower()}"
+    path = started.value.path()
+    if form == "CSV":
+        labels = [row["label"] for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
+    elif form == "JSON":
+        labels = [row["label"] for row in json.loads(path.read_text())]
+    else:
+        labels = pq.read_table(path).column("label").to_pylist()
+    assert set(labels) == proved(IN_TWO[:-1] + ",(rap,(population),(np,(GreaterThan),(nv,(50000)))))") != set()
+    assert urlsplit(page.url).path == "/ask"
+
+
+def test_more_goes_on_without_limit(visit):
+    page = visit("(n,(e,(Japan)))", menus=False)
+    rows = page.locator("#answers tbody tr")
+    expect(rows.first).to_be_visible()
+    while page.locator("#more").is_visible():
+        shown = rows.count()
+        page.locator("#more").click()
+        expect(rows.nth(shown)).to_be_visible()
+    assert rows.count() > 1000
+    names = page.locator("#answers .name").all_inner_texts()
+    assert "Japan" not in names
+    assert page.locator("#answers .nth").last.inner_text() == f"{rows.count():,}"
+
+
+def test_a_count_and_a_mean_are_numbers_with_an_interval(visit, proved):
+    page = visit("how many cities in Norway", menus=False)
+    total = page.locator("#total")
+    expect(total.locator(".amount strong")).to_have_text(str(len(proved(IN_TWO))))
+    expect(total).to_contain_text("proved by the graph")
+    expect(total).to_contain_text("with what is inferred")
+    assert re.search(r"between \d+ and \d+ in 90 % of cases|The same", total.inner_text())
+    assert page.locator("#answers tr").count() == 0
+    follow(page, "average population of cities in Norway")
+    expect(total.locator(".amount strong")).to_have_text(re.compile(r"^[\d,.]+ persons$"))
+    expect(total).to_contain_text("stated value")
+    total.get_by_role("link").click()
+    assert answers(page) <= proved(IN_TWO)
+
+
+def test_what_is_unlikely_is_shown_on_demand(visit):
+    page = visit("countries that border France", menus=False)
+    page.get_by_role("button", name="Show them").click()
+    expect(page.get_by_role("button", name="Show them")).to_have_count(0)
+    head = page.get_by_role("columnheader", name="probability")
+    for direction in ("descending", "ascending"):  # the least likely first
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", direction)
+    expect(page.locator("#answers tbody tr").first).to_contain_text("inferred")
+    assert float(re.findall(r"[\d.]+", page.locator("#answers .score").first.inner_text())[0]) < 10
+    assert parse_qs(urlsplit(page.url).query)["above"] == ["0"]
+
+
 # ------------------------------------------------------------------------------------------------- four forms in step
 
 
@@ -470,10 +605,15 @@ def test_observed_and_inferred_answers_differ_by_word_and_shape(visit, proved):
 def test_more_answers_are_shown_on_demand(visit, proved):
     page = visit("(rp,(^is_a),(e,(Country)))")
     answers(page)
-    assert page.locator("#answers > li").count() == 20
-    page.get_by_role("button", name="Show more").click()
-    expect(page.locator("#answers > li")).to_have_count(100)
-    expect(page.locator("#answers > li").nth(20).get_by_role("button").first).to_be_focused()
+    assert page.locator("#answers tbody tr").count() == 20
+    page.get_by_role("button", name="Show 100 more").click()
+    expect(page.locator("#answers tbody tr")).to_have_count(120)
+    expect(page.locator("#answers tbody tr").nth(20).get_by_role("link")).to_be_focused()
+    while page.locator("#more").is_visible():
+        rows = page.locator("#answers tbody tr").count()
+        page.locator("#more").click()
+        expect(page.locator("#answers tbody tr").nth(rows)).to_be_visible()
+    assert answers(page) == proved("(rp,(^is_a),(e,(Country)))")
 
 
 def test_what_a_limit_hides_is_not_said_to_be_unlikely(visit):
@@ -497,11 +637,11 @@ def test_no_more_answers_are_offered_than_a_limit_allows(visit):
         with page.expect_response("**/api/ask"):
             page.locator("#ask").click()
         expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
-        expect(page.locator("#answers > li")).to_have_count(first)
+        expect(page.locator("#answers tbody tr")).to_have_count(first)
         expect(page.locator("#more")).to_be_visible(visible=first < limit)
         if first < limit:
             page.locator("#more").click()
-            expect(page.locator("#answers > li")).to_have_count(limit)
+            expect(page.locator("#answers tbody tr")).to_have_count(limit)
             expect(page.locator("#more")).to_be_hidden()
 
 
@@ -524,8 +664,8 @@ def test_what_speaks_against_an_answer_is_indented(visit):
     page.route("**/api/explain", lambda route: route.fulfill(json={"reason": {"statements": statements}}))
     page.get_by_role("button", name=re.compile("^Why")).first.click()
     reasons = page.locator("#answers .reasons").first
-    expect(reasons.locator("> li")).to_have_count(4)
-    expect(reasons.locator("> li").last).to_have_text("sixth (predicted, 0.123)")
+    expect(reasons.locator(".steps > li")).to_have_count(4)
+    expect(reasons.locator(".steps > li").last).to_have_text("sixth (predicted, 12 %)")
     assert "–" not in reasons.inner_text()  # the dash is the mark of the item
     words = ("first", "second", "third", "fourth", "fifth")
     items = {word: reasons.get_by_text(re.compile(f"^{word}$")).bounding_box() for word in words}
@@ -629,7 +769,7 @@ def test_an_answer_opens_a_page_of_its_own_and_back_leads_to_the_question(visit,
     page.go_back()
     expect(page.get_by_role("heading", name="Berlin", level=1)).to_be_visible()
     page.go_back()
-    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(CAPITALS)))
+    expect(page.locator("#answers tr.observed")).to_have_count(len(proved(CAPITALS)))
 
 
 def test_a_late_page_does_not_replace_the_one_that_was_opened_after_it(visit):
@@ -688,16 +828,16 @@ def test_text_of_the_graph_is_never_markup(visit):
 
 
 def test_only_what_is_inferred_is_shown_on_demand(visit, proved):
-    page = visit(LARGE)
+    page = visit(CAPITALS, menus=False)
     expect(page.locator("#answers .observed").first).to_be_visible()
     page.get_by_label("inferred", exact=True).check()
-    expect(page.locator("#status")).to_contain_text("other")
     expect(page.locator("#answers .observed")).to_have_count(0)
+    expect(page.locator("#status")).to_contain_text("other")
     shown = set(page.locator("#answers .name").all_inner_texts())
-    assert shown and not shown & proved(LARGE)
+    assert shown and not shown & proved(CAPITALS)
     page.get_by_label("observed", exact=True).check()
     expect(page.locator("#answers .inferred")).to_have_count(0)
-    assert set(page.locator("#answers .name").all_inner_texts()) == proved(LARGE)
+    assert set(page.locator("#answers .name").all_inner_texts()) == proved(CAPITALS)
 
 
 def test_an_example_is_asked_for_all_its_answers_and_keeps_the_focus_on_the_page(visit):
@@ -715,7 +855,7 @@ def test_an_example_is_asked_for_all_its_answers_and_keeps_the_focus_on_the_page
 def test_a_link_reproduces_the_question_and_its_answers(visit, address):
     page = visit(permissions=["clipboard-read", "clipboard-write"])
     example = page.locator("#examples button").first
-    words = example.inner_text()
+    words = example.text_content()
     example.click()
     shown = answers(page)
     page.get_by_role("button", name="Copy link").click()
@@ -737,13 +877,13 @@ def test_back_and_forward_go_through_the_questions(visit, proved):
     norwegian = CAPITALS.replace("France", "Norway")
     expect(page.locator("#paper")).to_have_value(norwegian)
     page.locator("#ask").click()
-    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(norwegian)))
+    expect(page.locator("#answers tr.observed")).to_have_count(len(proved(norwegian)))
     page.go_back()
     expect(page.locator("#paper")).to_have_value(CAPITALS)
-    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(CAPITALS)))
+    expect(page.locator("#answers tr.observed")).to_have_count(len(proved(CAPITALS)))
     page.go_forward()
     expect(page.locator("#paper")).to_have_value(norwegian)
-    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(norwegian)))
+    expect(page.locator("#answers tr.observed")).to_have_count(len(proved(norwegian)))
 
 
 def test_a_new_question_ends_the_wait_for_the_old_one(visit):
@@ -758,7 +898,7 @@ def test_a_new_question_ends_the_wait_for_the_old_one(visit):
     expect(page.locator("#results[aria-busy]")).to_have_count(0)
     release(page, held[0])
     expect(page.locator("#status")).to_contain_text("will be here")
-    expect(page.locator("#answers > li")).to_have_count(0)
+    expect(page.locator("#answers tbody tr")).to_have_count(0)
     expect(page.locator("#more")).to_be_hidden()
 
 
@@ -838,7 +978,7 @@ def test_a_server_that_is_gone_is_told_and_the_question_kept(visit, proved):
     assert page.locator("#paper").input_value() == norwegian
     page.context.set_offline(False)
     page.get_by_role("button", name="Try again").click()
-    expect(page.locator("#answers > li.observed")).to_have_count(len(proved(norwegian)))
+    expect(page.locator("#answers tr.observed")).to_have_count(len(proved(norwegian)))
 
 
 # -------------------------------------------------------------------------------------------------- for every reader
@@ -922,6 +1062,7 @@ def test_structure_and_contrast(visit, scheme):
     page = visit(ALL_KINDS[9].replace("(n,(i,", "(i,", 1)[:-1], color_scheme=scheme)
     answers(page)
     page.get_by_role("button", name=re.compile("^Why")).first.click()
+    page.get_by_text("Step by step").click()
     expect(page.locator(".reasons li").first).to_be_visible()
     page.get_by_role("combobox", name=re.compile("^Add")).first.click()
     expect(page.get_by_role("listbox")).to_be_visible()

@@ -118,7 +118,7 @@ def test_what_is_probably_missing_says_how_likely_and_why(visit):
     expect(missing).to_contain_text("Japan speaks Norwegian")
     expect(missing).to_contain_text("63 %")
     missing.get_by_role("button", name="Why").click()
-    expect(missing.locator(".reasons li").first).to_be_visible()
+    expect(missing.locator(".reasons p").first).to_be_visible()
     expect(part(visit("/thing/Norway"), "Probably missing")).not_to_contain_text("speaks")
 
 

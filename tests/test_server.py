@@ -1,5 +1,7 @@
 """The server's answers: questions, names, distributions, and a description that is true."""
 
+import csv
+import io
 import json
 import signal
 import socket
@@ -9,6 +11,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -120,6 +123,91 @@ class TestQuestions:
         for each in found["answers"]:
             reason = reckoner.answerer.explain(text, each["name"]).as_json()
             assert each["reason"] == json.loads(json.dumps(reason))
+
+    @pytest.mark.parametrize(
+        ("words", "look"),
+        [
+            ("cities in Japan", {}),
+            ("cities in Japan", {"order": "name", "descending": True}),
+            ("cities in Japan", {"order": "population", "columns": ["population"]}),
+            ("cities within 300 km of Tokyo", {"order": "distance to Tokyo", "descending": True}),
+            ("countries by population / area", {"order": "population / area"}),
+            ("top 30 cities in Japan by population", {"order": "name"}),
+            ("population of cities in Norway", {"order": "value"}),
+        ],
+    )
+    def test_parts_of_the_answers_make_the_whole_in_their_order(self, client, words, look):
+        def part(**asked):
+            return client.post("/api/ask", json={"query": words, **look, **asked}).json()
+
+        whole = part(limit=1000)
+        joined: list[dict[str, Any]] = []
+        while len(joined) < whole["count"]:
+            joined += part(limit=70, offset=len(joined))["answers"]
+        assert joined == whole["answers"] and len(joined) == len({answer["name"] for answer in joined}) > 2
+        assert part(limit=5, offset=whole["count"])["answers"] == []
+        if look.get("order") == "value":
+            keys = [answer["value"] for answer in joined]
+        elif look.get("order") == "name" or not look:
+            keys = []
+        else:
+            (place,) = [at for at, column in enumerate(whole["columns"]) if column["name"] == look["order"]]
+            cells = [answer["values"][place] for answer in joined]
+            keys = [cell["value"] for cell in cells if cell is not None]
+            assert all(cell is not None for cell in cells[: len(keys)])  # those without a value come last
+        assert keys == sorted(keys, reverse=look.get("descending", False))
+        assert {answer["name"] for answer in joined} == {
+            answer["name"] for answer in part(limit=1000, order=None)["answers"]
+        }
+
+    def test_names_stand_as_in_a_dictionary(self, client):
+        asked = {"query": "cities in Norway", "limit": 1000, "order": "name"}
+        labels = [answer["label"] for answer in client.post("/api/ask", json=asked).json()["answers"]]
+        plain = [label for label in labels if label.isascii()]
+        assert plain == sorted(plain, key=str.casefold) and len(plain) > 5
+
+    def test_an_order_and_a_bound_of_what_is_inferred(self, reckoner):
+        asked = {"query": "(rp,(r0),(e,(e1)))", "limit": 1000}
+        client = client_of(reckoner)
+        rising = client.post("/api/ask", json=asked | {"order": "probability"}).json()
+        scores = [answer["score"] for answer in rising["answers"]]
+        assert scores == sorted(scores) and rising["count"] == len(scores)
+        above = sorted(scores)[len(scores) // 2]
+        likely = client.post("/api/ask", json=asked | {"above": above}).json()
+        kept = sum(answer["observed"] or answer["score"] > above for answer in rising["answers"])
+        assert likely["count"] == kept < rising["count"]
+        assert {one["name"] for one in likely["answers"]} < {one["name"] for one in rising["answers"]}
+
+    @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+    def test_all_answers_as_a_file(self, client, world, form):
+        words = "cities in Japan with population > 1 million"
+        asked = {"query": words, "format": form, "order": "latitude", "columns": "latitude, longitude"}
+        found = client.get("/api/table", params=asked)
+        assert found.headers["content-disposition"] == f'attachment; filename="answers.{form}"'
+        answers = world.answerer.ask(words, 1000, columns=["latitude", "longitude"])
+        latitude = answers.headers().index("latitude (degrees)")
+        expected = sorted(answers.records(), key=lambda row: row[latitude])
+        if form == "csv":
+            rows = [list(row) for row in csv.reader(io.StringIO(found.text))]
+            assert rows[1:] == [[str(cell) for cell in row] for row in expected]
+            headers = rows[0]
+        else:
+            records = found.json() if form == "json" else pq.read_table(io.BytesIO(found.content)).to_pylist()
+            assert [list(record.values()) for record in records] == expected
+            headers = list(records[0])
+        assert headers == answers.headers()
+
+    def test_a_total_is_a_table_of_one_row_and_a_file_has_bounds(self, client, world):
+        total = client.get("/api/table", params={"query": "how many cities in Japan", "format": "json"}).json()
+        proved = client.post("/api/ask", json={"query": "cities in Japan"}).json()["observed"]
+        assert [(row["kind"], row["value"]) for row in total] == [("count", proved)]
+        few = client_of(Service(world.answerer, Limits(table_rows=5)))
+        assert len(few.get("/api/table", params={"query": "cities", "format": "json"}).json()) == 5
+        assert client.get("/api/table", params={"query": "cities", "format": "xls"}).status_code == 400
+        assert "mistake" in client.get("/api/table", params={"query": "cities in Jpan"}).json()
+        many = {"query": "cities", "columns": ["population"] * 13}
+        assert client.post("/api/ask", json=many).status_code == 400
+        assert "unknown attribute" in client.post("/api/ask", json={"query": "cities", "order": "no"}).json()["error"]
 
     def test_only_what_is_proved_or_only_what_is_inferred(self, reckoner):
         for only in ("observed", "inferred"):

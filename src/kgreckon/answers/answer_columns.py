@@ -23,7 +23,7 @@ _NAMED = 3  # things of one value that are named
 class Column:
     """One column: an attribute with its unit, or, of numbers, the things whose values they are."""
 
-    name: str  # of the attribute, or "of"
+    name: str  # of the attribute; its label where it is a distance or a calculation; or "of"
     label: str
     unit: str | None = None
 

@@ -71,6 +71,7 @@ class Answers:
     unplaced: int = 0  # proved answers that are left out: no place is stated to measure a distance from
     rests_on_absence: bool = False  # whether what is not stated counts as false in the question
     among: int = 0  # of how many with the largest or smallest values the probability is to be one
+    count: int = 0  # how many answers there are, those that are not shown with them
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -94,19 +95,29 @@ class Answers:
 
     def headers(self) -> list[str]:
         """The names of the fields of `records`."""
-        numbers = ["value", "unit"] if self._of_numbers else []
-        return ["name", "label", *numbers, *(column.header for column in self.columns), "score", "observed"]
+        numbers, columns = ["value", "unit"] if self._of_numbers else [], []
+        for column, inferred in zip(self.columns, self._inferred(), strict=True):
+            header = column.header if column.header not in columns else f"{column.header} ({column.name})"
+            columns += [header, f"{header} low", f"{header} high"] if inferred else [header]
+        return ["name", "label", *numbers, *columns, "score", "observed"]
 
     def records(self) -> list[list[object]]:
         """A row for each answer: its name and label, the values that the question speaks of, and how it is known."""
         rows: list[list[object]] = []
+        inferred, of_numbers = self._inferred(), self._of_numbers
         for answer in self:
-            numbers: list[object] = [answer.value, answer.unit] if self._of_numbers else []
-            cells = [
-                None if cell is None else cell.text if cell.value is None else cell.value for cell in answer.values
-            ]
+            numbers: list[object] = [answer.value, answer.unit] if of_numbers else []
+            cells: list[object] = []
+            for cell, has_interval in zip(answer.values, inferred, strict=True):
+                cells.append(None if cell is None else cell.datum)
+                cells += ([None, None] if cell is None else [cell.low, cell.high]) if has_interval else []
             rows.append([answer.name, answer.label, *numbers, *cells, answer.score, answer.observed])
         return rows
+
+    def _inferred(self) -> list[bool]:
+        """Of each column whether it holds values that a model predicts, which have an interval."""
+        cells = ((answer.values[place] for answer in self) for place in range(len(self.columns)))
+        return [any(cell is not None and not cell.observed for cell in column) for column in cells]
 
     @property
     def _of_numbers(self) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from kgreckon.answers.answer_columns import Cell, Column, ColumnWriter, attributes_asked
 from kgreckon.answers.answer_table import Answer, Answers
+from kgreckon.answers.arranging import TablePart, arranged
 from kgreckon.answers.calculated import calculated_ones, term_cells
 from kgreckon.answers.drawn import total_with_inferred
 from kgreckon.answers.expected_numbers import expected_number
@@ -207,10 +208,12 @@ class Answerer:
         question: Question | None = None,
         above: float = 0.0,
         further: Sequence[int] = (),
+        part: TablePart | None = None,
     ) -> Answers:
         """The best of all candidates; with `explain` the first so many `reasons`, or all.
 
-        The question says in which order they stand, and what is wanted of all of them.
+        The question says in which order they stand, and what is wanted of all of them. A `part` of them stands in an
+        order of its own: that of the question then only says which they are.
         """
         question, nearness = question or Question(ranking.query), None
         if question.near is not None:
@@ -222,13 +225,20 @@ class Answerer:
             ranking = replace(ranking, candidates=met[0], proved=met[1])
         names, proved = self.graph.vocabulary, set(ranking.proved.tolist())
         of_numbers = isinstance(ranking.sort, NumberSort)
-        selected = select(self.graph, self.model, ranking, limit, only, question, above, nearness, pause)
+        part = part or TablePart()
+        wanted = question.limit  # of which a part is shown
+        if wanted is None:
+            wanted = part.offset + limit if part.order is None else len(ranking.candidates.ids)
+        selected = select(self.graph, self.model, ranking, wanted, only, question, above, nearness, pause)
         best = selected.best
+        if part.order is not None:
+            best = arranged(self.graph, question, best, part, nearness)
+        best = best[part.offset : part.offset + limit]
         explained: list[Reason | None] = [None] * len(best)
         if explain:
             chosen = [id_ for id_, _ in best[:reasons]]
             explained[: len(chosen)] = self._reasons(ranking.query, chosen, only, pause)
-        columns, cells = self._columns(question, ranking, [place for place, _ in best], further)
+        columns, cells = self._columns(question, ranking, [place for place, _ in best], further, pause)
         if nearness is not None:
             columns = (nearness.column, *columns)
             cells = [(nearness.cell(id_), *row) for (id_, _), row in zip(best, cells, strict=True)]
@@ -253,6 +263,7 @@ class Answerer:
             above=above if self.model.calibration is ScoreMeaning.PROBABILITY else 0.0,
             unordered=selected.unordered,
             among=selected.among,
+            count=selected.count,
             unplaced=0 if nearness is None else nearness.unplaced,
             rests_on_absence=rests_on_absence(ranking.query),
         )
@@ -262,14 +273,23 @@ class Answerer:
         return total_with_inferred(self.graph, model, question, proved, pause, COVERAGE)
 
     def _columns(
-        self, question: Question, ranking: Ranking, chosen: Sequence[int], further: Sequence[int]
+        self,
+        question: Question,
+        ranking: Ranking,
+        chosen: Sequence[int],
+        further: Sequence[int],
+        pause: Pause | None,
     ) -> tuple[tuple[Column, ...], list[tuple[Cell | None, ...]]]:
         """The values that the question speaks of, beside each answer."""
         attributes = list(dict.fromkeys([*attributes_asked(question), *further]))
         writer = ColumnWriter(self.graph, self.model, question, attributes)
         if not isinstance(ranking.sort, NumberSort):
             calculated, terms = term_cells(self.graph, question, chosen)
-            own = [writer.cells(entity, COVERAGE) for entity in chosen]
+            own = []
+            for entity in chosen:
+                if pause is not None:
+                    pause()
+                own.append(writer.cells(entity, COVERAGE))
             return (*calculated, *writer.of_things()), [(*one, *other) for one, other in zip(terms, own, strict=True)]
         if further:
             raise UserError("the answers are numbers, which have no attributes: columns are for things")

@@ -130,7 +130,7 @@ def term_cells(
             unit = unit_of(term, graph.vocabulary)
             found = term_values(graph, term, ids)
             first = dict(zip(ids[found.places[::-1]].tolist(), found.numbers[::-1].tolist(), strict=True))
-            columns.append(Column("", term_name(term, graph), unit))
+            columns.append(Column(term_name(term, graph), term_name(term, graph), unit))
             cells.append([_cell(first.get(entity), unit) for entity in chosen])
     return columns, list(zip(*cells, strict=True)) if cells else [() for _ in chosen]
 

@@ -50,6 +50,6 @@ def near_ones(
     kept = Candidates(candidates.ids[chosen], candidates.scores[chosen])
     unplaced = int(np.count_nonzero(~np.isin(proved, places.entities, assume_unique=True)))
     what = places.graph.entities.label(near.of.entity) if isinstance(near.of, Entity) else "the nearest"
-    column = Column("distance", f"distance to {what}", "kilometres")
+    column = Column(f"distance to {what}", f"distance to {what}", "kilometres")
     known = dict(zip(kept.ids.tolist(), metres[chosen].tolist(), strict=True))
     return kept, proved[np.isin(proved, kept.ids, assume_unique=True)], Nearness(column, known, unplaced)

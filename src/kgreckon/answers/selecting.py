@@ -35,6 +35,14 @@ class Ranking:
     candidates: Candidates
     proved: np.ndarray  # ids, rising
 
+    def count(self, only: Only | None = None) -> int:
+        """How many answers there are: those that are proved, and the others that are possible."""
+        possible = int(np.count_nonzero(self.candidates.scores > 0))
+        proved = np.isin(self.candidates.ids, self.proved, assume_unique=True)
+        both = int(np.count_nonzero(proved & (self.candidates.scores > 0)))
+        inferred = 0 if only is Only.OBSERVED else possible - both
+        return inferred + (0 if only is Only.INFERRED else len(self.proved))
+
     def best(self, limit: int, only: Only | None = None) -> list[tuple[int, float]]:
         """Ids and scores from the best on: what is proved comes first, a tie by its id, and nothing impossible."""
         if limit < 0:
@@ -59,6 +67,7 @@ class Selection:
     """The answers to show with their scores, and what is left out."""
 
     best: list[Scored]
+    count: int  # of all answers that could be shown
     unlikely: int = 0  # inferred ones with too low a probability
     unordered: int = 0  # those without a value to sort by
     among: int = 0  # of how many with the largest or smallest values the score is the probability to be one
@@ -77,7 +86,7 @@ def select(
 ) -> Selection:
     """The answers to show, and how many are left out."""
     if question.aggregate is not None:
-        return Selection([])
+        return Selection([], 0)
     unlikely = 0
     if above > 0 and model.calibration is ScoreMeaning.PROBABILITY:
         ids, scores = ranking.candidates.ids, ranking.candidates.scores
@@ -86,13 +95,18 @@ def select(
         kept = Candidates(ids[~low], scores[~low])
         ranking = replace(ranking, candidates=kept)
     if question.sorting is None and nearness is None:
-        return Selection(ranking.best(limit, only), unlikely)
+        return Selection(ranking.best(limit, only), _at_most(question.limit, ranking.count(only)), unlikely)
     top = likeliest_top(graph, model, question, ranking.candidates, limit, pause) if not only else None
     if top is not None:
-        return Selection(top, unlikely, among=question.limit or 0)
+        return Selection(top, len(top), unlikely, among=question.limit or 0)
     everything = ranking.best(len(ranking.candidates.ids), only)
     if question.sorting is None:
         assert nearness is not None  # one of both orders them
-        return Selection(nearness.in_order(everything, set(ranking.proved.tolist()))[:limit], unlikely)
+        nearest = nearness.in_order(everything, set(ranking.proved.tolist()))
+        return Selection(nearest[:limit], _at_most(question.limit, len(nearest)), unlikely)
     ordered, without = in_order(graph, everything, question.sorting)
-    return Selection(ordered[:limit], unlikely, len(without))
+    return Selection(ordered[:limit], _at_most(question.limit, len(ordered)), unlikely, len(without))
+
+
+def _at_most(limit: int | None, count: int) -> int:
+    return count if limit is None else min(limit, count)

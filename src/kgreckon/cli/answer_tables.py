@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from typing import TextIO
-
 from rich.console import Console
 from rich.text import Text
 
@@ -82,20 +79,3 @@ def print_reason(name: str, lines: list[str], out: Console) -> None:
     out.print(Text(name), style="bold", soft_wrap=True)
     for line in lines:
         out.print(Text(f"  {line}"), soft_wrap=True)
-
-
-def print_csv(answers: Answers, out: TextIO) -> None:
-    """The answers as comma-separated values, numbers with all their digits; a total is one row."""
-    rows = csv.writer(out, lineterminator="\n")
-    if answers.total is not None:
-        total = answers.total
-        names = ["kind", "attribute", "value", "unit", "counted", "without"]
-        cells: list[object] = [total.kind, total.attribute, total.value, total.unit, total.counted, total.without]
-        if total.expected is not None:
-            names += ["expected", "low", "high"]
-            cells += [total.expected.value, total.expected.low, total.expected.high]
-        rows.writerow(names)
-        rows.writerow(cells)
-        return
-    rows.writerow(answers.headers())
-    rows.writerows(answers.records())

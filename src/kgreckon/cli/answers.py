@@ -70,7 +70,8 @@ def ask(
 ) -> None:
     """Answer a question: what a graph proves, or what a trained run infers beside it."""
     from kgreckon.answers import Answerer
-    from kgreckon.cli.answer_tables import print_csv, print_found
+    from kgreckon.answers.answer_files import write_csv
+    from kgreckon.cli.answer_tables import print_found
     from kgreckon.cli.console import console
     from kgreckon.models.run_files import is_run_folder
     from kgreckon.query.notations import is_paper
@@ -106,7 +107,7 @@ def ask(
     if as_json:
         print_json(found.as_json())
     elif as_csv:
-        print_csv(found, sys.stdout)
+        write_csv(found, sys.stdout)
     else:
         print_found(found, console(), notation=is_paper(query))
 

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from kgreckon.answers.answer_files import FILES
 from kgreckon.engine.oxigraph import LoadingError
 from kgreckon.errors import UserError
 from kgreckon.query import Pause
@@ -30,7 +31,7 @@ from kgreckon.server.page import INDEX, ROUTES, page_files
 from kgreckon.server.protocol import answer, read_query
 from kgreckon.server.requests import HttpError, read_request
 from kgreckon.server.routes import ApiRoute, Speed, api_routes, description
-from kgreckon.server.schemas import Error
+from kgreckon.server.schemas import Error, TableRequest
 from kgreckon.server.service import Service
 from kgreckon.server.service_description import FORMS, service_description
 from kgreckon.server.sparql_results import FORMATS, TRIPLES, TRUTHS
@@ -146,6 +147,7 @@ class _Endpoints:
                 Route(api_route.path, partial(self.answer, api_route), methods=[api_route.method])
                 for api_route in self.api
             ),
+            Route("/api/table", self.table),
             Route("/sparql", self.sparql, methods=sparql),
         ]
 
@@ -195,6 +197,14 @@ class _Endpoints:
         if file.tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
         return Response(file.content, headers=headers | {"Content-Type": file.media_type})
+
+    async def table(self, request: Request) -> Response:
+        """The answers to a question as a file: all of it, or a refusal."""
+        asked = await read_request(request, TableRequest, self.service.limits)
+        content = await self.wait(request, lambda pause: Response(self.service.now().table(asked, pause)))
+        named = f'attachment; filename="answers.{asked.format}"'
+        content.headers.update({"Content-Type": FILES[asked.format][0], "Content-Disposition": named})
+        return content
 
     async def sparql(self, request: Request) -> Response:
         """The SPARQL protocol, or the description of the service where nothing is asked."""

@@ -40,7 +40,10 @@ class Limits(BaseModel):
         65_536,
         description="Body of a request, counted while it is read, whatever length it declares.",
     )
-    answers: Count = Field(1_000, description="Answers of one request to the JSON interface.")
+    answers: Count = Field(
+        1_000, description="Answers of one request to the JSON interface; `offset` gets further ones."
+    )
+    table_rows: Count = Field(100_000, description="Answers in a file.")
     reasons: Count = Field(
         50,
         description="Answers of one request that are explained; further ones can be explained one by one.",

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, create_model
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from kgreckon.answers.answer_files import FILES
 from kgreckon.query import Pause
 from kgreckon.server import schemas, thing_schemas
 from kgreckon.server.headers import WITHOUT_TOKEN
@@ -24,6 +25,7 @@ from kgreckon.server.service_description import FORMS
 from kgreckon.server.sparql_results import FORMATS, TRIPLES
 from kgreckon.version import __version__
 
+_TABLE = "/api/table"
 Request = TypeVar("Request", bound=schemas.Schema)
 Answer = TypeVar("Answer", bound=schemas.Schema)
 
@@ -96,6 +98,7 @@ def description(routes: Sequence[ApiRoute[Any, Any]], limits: Limits, with_token
     for route in routes:
         types.append((route.path, "validation", TypeAdapter(route.request)))
         types.append((route.path, "serialization", TypeAdapter(route.response)))
+    types.append((_TABLE, "validation", TypeAdapter(schemas.TableRequest)))
     schemas_of, whole = TypeAdapter.json_schemas(types, ref_template=REFERENCE, schema_generator=_Schemas)
     components = whole["$defs"] | {name: schemas_of[name, "validation"] for name in ("Tree", "Query")}
     paths: dict[str, Any] = {"/api": {"get": _operation("This description.", {"type": "object"}, ())}}
@@ -116,7 +119,7 @@ def description(routes: Sequence[ApiRoute[Any, Any]], limits: Limits, with_token
             "version": __version__,
             "summary": "Ask a knowledge graph: what it proves, and what is likely.",
         },
-        "paths": paths | {"/sparql": _sparql(), "/metrics": {"get": _metrics()}},
+        "paths": paths | {_TABLE: {"get": _table(components)}, "/sparql": _sparql(), "/metrics": {"get": _metrics()}},
         "components": {"schemas": components},
     }
     if with_token:
@@ -191,6 +194,13 @@ def _sparql() -> dict[str, Any]:
         contents = {kind: {"schema": {} if "json" in kind else {"type": "string"}} for kind in forms}
         each["responses"]["200"]["content"] = contents
     return {"get": by_get, "post": by_post}
+
+
+def _table(components: dict[str, Any]) -> dict[str, Any]:
+    operation = _operation("The answers to a question as a file.", {}, (400, 503))
+    operation["parameters"] = _parameters(components.pop(schemas.TableRequest.__name__))
+    operation["responses"]["200"]["content"] = {kind.partition(";")[0]: {"schema": {}} for kind, _ in FILES.values()}
+    return operation
 
 
 def _metrics() -> dict[str, Any]:

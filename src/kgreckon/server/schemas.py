@@ -71,6 +71,9 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "not": {"of": Tree},
 }
 
+_ORDER = "The name of a column, `name`, `value` or `probability`; else as the question says, the surest first."
+_ABOVE = "Inferred answers whose probability is not above this are left out."
+
 # ---------------------------------------------------------------------------------------------------------- requests
 
 
@@ -112,6 +115,23 @@ class AskRequest(Schema):
     limit: Annotated[int, Field(ge=1), AtMost("answers")] | None = None  # 20, or the LIMIT of SPARQL
     explain: bool = False
     only: Literal["observed", "inferred"] | None = None
+    offset: Count = 0
+    order: Annotated[QueryText | None, Field(description=_ORDER)] = None
+    descending: bool = False
+    above: Annotated[float, Field(ge=0, le=1, description=_ABOVE)] = 0.0
+    columns: Annotated[list[QueryText], Field(max_length=12, description="Further attributes to show.")] = []
+
+
+class TableRequest(Schema):
+    """A question whose answers are wanted as a file."""
+
+    query: QueryText
+    format: Literal["csv", "json", "parquet"] = "csv"
+    only: Literal["observed", "inferred"] | None = None
+    order: Annotated[QueryText | None, Field(description=_ORDER)] = None
+    descending: bool = False
+    above: Annotated[float, Field(ge=0, le=1, description=_ABOVE)] = 0.0
+    columns: Annotated[QueryText, Field(description="Further attributes to show, separated by commas as in CSV.")] = ""
 
 
 class ExplainRequest(Schema):
@@ -345,8 +365,10 @@ class RankedAnswers(Translation):
     unplaced: Count
     rests_on_absence: bool
     among: Count
-    notes: list[str]
+    count: Annotated[Count, Field(description="How many answers there are, those of other parts with them.")]
+    notes: Annotated[list[str], Field(description="What is left out, and how the question was read.")]
     limit: Count
+    offset: Count
     places: dict[str, Point]
     distributions: list[Distribution]
     seconds: float

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
 
-from kgreckon.answers import Answerer, Only, SparqlAnswers
+from kgreckon.answers import Answerer, Answers, Only, Ranking, SparqlAnswers
+from kgreckon.answers.answer_files import FILES
+from kgreckon.answers.arranging import TablePart
 from kgreckon.engine.oxigraph import QueryLimits
 from kgreckon.errors import UserError
 from kgreckon.exact import ask as ask_exactly
@@ -219,15 +222,13 @@ class Service:
         )
 
     def ask(self, request: schemas.AskRequest, pause: Pause) -> schemas.RankedAnswers:
-        """The best answers to a query, with what a page shows beside them."""
+        """The best answers to a query, or a part of them in some order, with what a page shows beside them."""
         start = self.clock()
         question = self.read(request.query)
-        query, own_limit = question.query, question.limit
-        limit = min(answers_wanted(request.limit, own_limit), self.limits.answers)
-        only = None if request.only is None else Only(request.only)
-        ranking = self.answerer.rank(query, pause, only)
-        pause()
-        answers = self.answerer.best(ranking, limit, only, request.explain, self.limits.reasons, pause, question)
+        limit = min(answers_wanted(request.limit, question.limit), self.limits.answers)
+        ranking, answers = self._answers(
+            question, request, request.columns, limit, pause, request.explain, request.offset
+        )
         entities = [answer.name for answer in answers if answer.value is None]
         places = {name: self.places.of(self.names.entity_id(name)) for name in entities}
         everywhere = {field.name: getattr(answers, field.name) for field in fields(answers)}
@@ -235,10 +236,40 @@ class Service:
             **(dict(self._translated(question)) | everywhere),
             notes=answers.notes(),
             limit=limit,
+            offset=request.offset,
             places={name: place for name, place in places.items() if place is not None},
             distributions=distributions(self.catalogue, ranking, pause),
             seconds=self.clock() - start,
         )
+
+    def _answers(
+        self,
+        question: Question,
+        request: schemas.AskRequest | schemas.TableRequest,
+        columns: Sequence[str],
+        limit: int,
+        pause: Pause,
+        explain: bool = False,
+        offset: int = 0,
+    ) -> tuple[Ranking, Answers]:
+        only = None if request.only is None else Only(request.only)
+        further = [self.names.attribute_id(name) for name in columns]
+        ranking = self.answerer.rank(question.query, pause, only)
+        pause()
+        part = TablePart(offset, request.order, request.descending)
+        found = self.answerer.best(
+            ranking, limit, only, explain, self.limits.reasons, pause, question, request.above, further, part
+        )
+        return ranking, found
+
+    def table(self, request: schemas.TableRequest, pause: Pause) -> bytes:
+        """The answers to a question as a file."""
+        columns = [name.strip() for row in csv.reader([request.columns], skipinitialspace=True) for name in row]
+        question = self.read(request.query)
+        _, answers = self._answers(question, request, list(filter(None, columns)), self.limits.table_rows, pause)
+        pause()
+        _, write = FILES[request.format]
+        return write(answers)
 
     def explain(self, request: schemas.ExplainRequest, pause: Pause) -> schemas.Explanation:
         """Why an answer is one: an entity by name, or a number with its unit."""

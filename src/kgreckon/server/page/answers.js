@@ -1,64 +1,31 @@
-/** The answers: a ranked list with scores as bars, with observed and inferred ones marked, reasons on demand. */
+/** The answers: what the graph proves and what is likely, as a table, one number, or an estimate. */
 
 import * as api from "./api.js";
-import { element, spoken } from "./elements.js";
+import { combobox } from "./combobox.js";
+import { element } from "./elements.js";
+import { figures } from "./figures.js";
 import { histogram } from "./histogram.js";
-import { mapKey, worldMap } from "./map.js";
-import { addressOf } from "./router.js";
-import { counted, measured, percent, stated, withUnit } from "./numerals.js";
-import { reasonsOf } from "./reasons.js";
+import { count, counted, measured, percent, rough, withUnit } from "./numerals.js";
+import { questionAddress } from "./router.js";
+import { AnswerTable } from "./table.js";
 
-const UNLIKELY = 0.001; // a probability that is not worth a line
 const part = (id) => document.getElementById(id);
+let table = null;
+let shown = null; // what the server found, with the answers of all parts that were asked for
 
-/** The answers worth showing: where scores are probabilities, the unlikely ones are not; shares only rank. */
-function worthShowing(answers, areProbabilities) {
-  const likely = answers.filter(({ observed, score }) => observed || score >= UNLIKELY);
-  return areProbabilities && likely.length ? likely : answers;
-}
+const time = (seconds) => `(${Math.max(1, Math.round(1000 * seconds))} ms)`;
 
-function item(query, answer, isNumber, whole) {
-  const state = answer.observed ? "observed" : "inferred";
-  const title = isNumber
-    ? element("span", { class: "name" }, stated(answer))
-    : element("a", { class: "name", href: addressOf("thing", answer.name) }, answer.label);
-  const filled = element("span", { class: "filled" });
-  filled.style.width = `${Math.max(0.5, (100 * answer.score) / whole)}%`;
-  const [button, reasons] = reasonsOf(query, answer);
-  return element(
-    "li",
-    { class: state },
-    element(
-      "div",
-      { class: "answer" },
-      title,
-      element("span", { class: "badge" }, state),
-      element("span", { class: "score" }, spoken("score "), percent(answer.score)),
-      element("span", { class: "score-bar", "aria-hidden": "true" }, filled),
-      button,
-    ),
-    reasons,
-  );
-}
-
-function summary(answers, { observed, seconds }, isExact, only, isCut, hasMore) {
-  const time = `(${Math.max(1, Math.round(1000 * seconds))} ms)`;
-  if (only === "inferred") {
-    const shown = hasMore ? `the ${answers.length} likeliest others` : counted(answers.length, "other");
-    const others = answers.length ? `${shown} inferred` : "no other is likely";
-    return `The graph proves ${counted(observed, "answer")}; ${others} ${time}.`;
-  }
-  const known = answers.filter((answer) => answer.observed).length;
-  const inferred = answers.length - known;
-  if (!answers.length)
-    return isExact ? "The graph proves no answer." : "The graph proves no answer, and none is likely.";
-  const first = known < observed ? `; the first ${known} are shown` : "";
-  const proved = observed ? `The graph proves ${counted(observed, "answer")}${first}` : "The graph proves no answer";
-  const unlikely = isExact || only || first || isCut ? "" : ", and no other is likely";
-  const others = `${inferred}${observed ? " more" : ""} ${inferred === 1 ? "is" : "are"} inferred`;
-  const likeliest = `the ${inferred === 1 ? "likeliest other is" : `${inferred} likeliest others are`} shown`;
-  const more = inferred ? `; ${hasMore ? likeliest : others}` : unlikely;
-  return `${proved}${more} ${time}.`;
+/** How many answers there are and how sure they are, in a sentence; nothing that rests on absence is called proved. */
+function summary({ observed, count: all, rests_on_absence, seconds }, isExact, only) {
+  const proves = rests_on_absence ? "By what is stated there" : "The graph proves";
+  const are = rests_on_absence ? (observed === 1 ? " is" : " are") : "";
+  const known = `${proves}${are} ${observed ? counted(observed, "answer") : "no answer"}`;
+  if (all < observed && only !== "inferred") return `${known}; the first ${count(all)} are asked for ${time(seconds)}.`;
+  const inferred = only === "inferred" ? all : all - observed;
+  if (only === "observed" || isExact || (!inferred && observed)) return `${known} ${time(seconds)}.`;
+  if (!inferred) return `${known}, and none is likely ${time(seconds)}.`;
+  const others = `${observed ? "other" : "answer"}${inferred === 1 ? " is" : "s are"}`;
+  return `${known}; ${count(inferred)} ${others} inferred ${time(seconds)}.`;
 }
 
 /** Where the numbers lie that the graph does not prove: one, if there is one, or several. */
@@ -81,54 +48,120 @@ function estimateCard({ value, low, high, unit, expected, coverage }) {
   );
 }
 
-/**
- * Show the first `limit` of what the server found, which is all of it or only the observed or inferred part; returns
- * whether there are more.
- */
-export function showAnswers(found, info, only, limit) {
-  const isNumber = found.sort === "numbers";
-  const isExact = info.model.calibration === "certain";
-  const areProbabilities = isExact || info.model.calibration === "probability";
-  const worthy = worthShowing(found.answers, areProbabilities);
-  const answers = worthy.slice(0, limit);
-  const hasMore = worthy.length > limit;
-  const isCut = worthy.length >= found.limit; // by this page, or by the question's own limit
-  const whole = areProbabilities ? 1 : Math.max(...answers.map(({ score }) => score), 1e-12);
-  markStale(false);
-  part("answers-problem").replaceChildren();
-  part("status").textContent = summary(answers, found, isExact, only, isCut, hasMore);
-  part("tools").hidden = false;
-  part("only").hidden = isExact;
-  part("answers").replaceChildren(...answers.map((answer) => item(found.paper, answer, isNumber, whole)));
-  part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));
-  const figures = found.distributions.map((one) => histogram(one, one.answers ? found.estimate : null));
-  part("distributions").replaceChildren(...figures);
-  showPlaces(answers, found.places);
-  return hasMore;
+/** One number about all answers: of what is stated, and with what is inferred, with its interval. */
+function totalCard({ words, paper, total, rests_on_absence }) {
+  const { kind, attribute, value, unit, counted: of, without, expected } = total;
+  const isCount = attribute === null;
+  const shown = (number) => (isCount ? count(Math.round(number)) : rough(number, unit));
+  const isMean = kind === "mean" || kind === "median";
+  const digits = isMean ? withUnitOf(rough(value, unit, 6), unit) : withUnit(value, unit);
+  const known = value === null ? "unknown" : isCount ? count(value) : digits;
+  const basis = [
+    isCount ? (rests_on_absence ? "by what is stated" : "proved by the graph") : `of ${counted(of, "stated value")}`,
+    without ? `${count(without)} without a stated ${attribute} left out` : "",
+  ];
+  const same = expected && expected.low === expected.high && expected.low === value;
+  const ends = expected && `between ${shown(expected.low)} and ${withUnitOf(shown(expected.high), unit)}`;
+  return element(
+    "div",
+    { class: "total" },
+    element("p", { class: "sort" }, words),
+    element("p", { class: "amount" }, element("strong", {}, known), " ", element("span", { class: "badge" }, basis.filter(Boolean).join("; "))),
+    expected &&
+      element(
+        "p",
+        { class: "inferred" },
+        same ? "The same " : element("strong", {}, `about ${shown(expected.value)} `),
+        element("span", { class: "badge" }, "with what is inferred"),
+        same ? null : element("span", { class: "quiet" }, ` ${ends} in ${percent(expected.coverage)} of cases`),
+        expected.chance < 1 && element("span", { class: "quiet" }, `, if there is one (${percent(expected.chance)})`),
+      ),
+    element("p", {}, element("a", { href: questionAddress(paper) }, isCount ? "Show them" : "Show whose values they are")),
+  );
 }
 
-function showPlaces(answers, placeOf) {
-  const marks = answers
-    .filter(({ name }) => Object.hasOwn(placeOf, name))
-    .map(({ name, label, observed }) => {
-      const [latitude, longitude] = placeOf[name];
-      return { label, href: addressOf("thing", name), observed, latitude, longitude };
-    });
-  part("map").hidden = !marks.length;
-  if (!marks.length) return part("map").replaceChildren();
-  const figure = [
-    element("figcaption", {}, "Where the listed answers are"),
-    worldMap(marks, { label: "Map of the answers" }),
-    mapKey(marks),
-  ];
-  part("map").replaceChildren(...figure.filter(Boolean));
+const withUnitOf = (text, unit) => withUnit(0, unit).replace("0", text);
+
+/** Put what was found in place of what was shown. `look` is how it is looked at; `change(changes)` asks for another. */
+export function showAnswers(found, info, look, change) {
+  const isExact = info.model.calibration === "certain";
+  shown = found;
+  markStale(false);
+  part("answers-problem").replaceChildren();
+  part("status").textContent = found.total ? "" : summary(found, isExact, look.only);
+  part("tools").hidden = false;
+  part("only").hidden = isExact || found.total !== null;
+  part("estimate").replaceChildren(...(found.estimate ? [estimateCard(found.estimate)] : []));
+  part("total").replaceChildren(...(found.total ? [totalCard(found)] : []));
+  part("notes").replaceChildren(...notesOf(found, change));
+  for (const id of ["filter", "column", "downloads"]) part(id).hidden = !found.answers.length && id !== "downloads";
+  for (const link of part("downloads").querySelectorAll("a")) link.href = api.tableAddress(found.words, look, link.dataset.format);
+  part("column").replaceChildren(...columnChooser(found, look, change));
+  part("filter-text").value = "";
+  table = found.answers.length ? new AnswerTable(found, info, look, change) : null;
+  part("answers").replaceChildren(...(table ? [table.node] : []));
+  showPart();
+}
+
+/** Add the next part of the answers; returns the row that comes first of them. */
+export function addAnswers(found) {
+  const places = { ...shown.places, ...found.places };
+  shown = { ...shown, places, answers: [...shown.answers, ...found.answers] };
+  const first = table.add(found.answers);
+  showPart();
+  return first;
+}
+
+function showPart() {
+  const left = shown.count - shown.answers.length;
+  part("more").hidden = left <= 0 || !shown.answers.length;
+  part("more").textContent = left > nextPart() ? `Show ${nextPart()} more of ${count(left)}` : `Show ${left} more`;
+  filter();
+  const histograms = shown.distributions.map((one) => histogram(one, one.answers ? shown.estimate : null));
+  part("distributions").replaceChildren(...histograms);
+  figures(shown, part("charts"));
+}
+
+/** How many answers the next press of the button adds: the more, the more there are already. */
+export const nextPart = () => Math.min(500, Math.max(100, shown.answers.length));
+
+/** What should be known of the answers: what was left out, with a way to see it. */
+function notesOf({ notes, unlikely }, change) {
+  return notes.map((note) => {
+    const isUnlikely = unlikely && note.includes("left out");
+    const text = `${note.charAt(0).toUpperCase()}${note.slice(1)}.`;
+    const see = isUnlikely && element("button", { type: "button", onclick: () => change({ above: 0 }) }, "Show them");
+    return element("p", {}, text, " ", see);
+  });
+}
+
+/** A field for one more attribute beside the answers. */
+function columnChooser({ sort, paper, columns }, look, change) {
+  if (sort === "numbers") return [];
+  const chosen = new Set(columns.map(({ name }) => name));
+  const find = async (text) => {
+    const { attributes } = await api.complete(paper);
+    const fits = ({ name, label }) => !chosen.has(name) && label.toLowerCase().includes(text.toLowerCase());
+    const choices = attributes.filter(fits).map((one) => ({ ...one, detail: count(one.count) }));
+    return [{ title: "Numbers", choices }];
+  };
+  const choose = ({ name }) => change({ columns: [...look.columns, name] });
+  return [combobox({ label: "Add a column", placeholder: "+ column", className: "adding", find, choose })];
+}
+
+/** Show only the rows that contain what is typed. */
+export function filter() {
+  const text = part("filter-text").value.trim().toLowerCase();
+  const rows = table ? table.filter(text) : 0;
+  const some = shown && shown.answers.length < shown.count ? " shown" : "";
+  part("filtered").textContent = text && shown ? `${count(rows)} of ${counted(shown.answers.length, "row")}${some}` : "";
 }
 
 /** Take all answers away. */
 export function clearAnswers() {
-  for (const id of ["answers", "answers-problem", "estimate", "distributions"]) part(id).replaceChildren();
+  table = shown = null;
+  for (const id of ["answers", "answers-problem", "estimate", "total", "notes", "distributions", "charts"]) part(id).replaceChildren();
   part("status").textContent = "What the graph proves, and what is likely, will be here.";
-  part("map").hidden = true;
   part("more").hidden = true;
   part("tools").hidden = true;
   markStale(false);
@@ -136,7 +169,7 @@ export function clearAnswers() {
 
 /** Say that the answers on show are those of an earlier question. */
 export function markStale(stale) {
-  const earlier = stale && part("answers").children.length > 0;
+  const earlier = stale && shown !== null;
   part("results").classList.toggle("stale", earlier);
   part("stale").hidden = !earlier;
 }

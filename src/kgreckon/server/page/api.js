@@ -85,7 +85,14 @@ export const propose = remembering((text) => get("/api/propose", { text }));
 export const complete = remembering((query) => post("/api/complete", { query }));
 export const groups = remembering((query) => post("/api/groups", { query }));
 export const translate = (query) => post("/api/translate", { query });
-export const ask = (query, limit, only) => post("/api/ask", { query, limit, only });
+/** Some answers: `look` says which of them, in which order, beside which columns. */
+export const ask = (query, limit, look, offset = 0) => post("/api/ask", { query, limit, offset, ...look });
+/** The address of all answers as a file. */
+export function tableAddress(query, { only, order, descending, above, columns }, format) {
+  const quoted = columns.map((name) => (/[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(",");
+  const given = { query, format, only, order, descending: descending || null, above: above || null, columns: quoted || null };
+  return `/api/table?${new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null))}`;
+}
 /** Why something is an answer: an entity by its name, a number by its value and unit. */
 export const explain = (query, { name, value, unit }) =>
   post("/api/explain", value === null ? { query, answer: name } : { query, answer: value, unit });

@@ -1,6 +1,6 @@
 /** The view of a question: the question on one side, its answers on the other. */
 
-import { clearAnswers, markStale, showAnswers, showProblem } from "./answers.js";
+import { addAnswers, clearAnswers, filter, markStale, nextPart, showAnswers, showProblem } from "./answers.js";
 import * as api from "./api.js";
 import { Builder } from "./builder.js";
 import { drawing } from "./drawing.js";
@@ -10,7 +10,10 @@ import { Question } from "./question.js";
 import { tabs } from "./tabs.js";
 import { isUnfinished, questionLine } from "./words.js";
 
-const FIRST = 20; // answers at first; "show more" asks for more
+const FIRST = 20; // answers at first
+const LIKELY = 0.1; // inferred answers with a lower probability are shown on demand
+/** How the answers are looked at: which of them, in which order, beside which further columns. */
+const asFirst = () => ({ only: null, order: null, descending: false, above: LIKELY, columns: [] });
 // Beyond the seven of the paper, where the model answers any comparison.
 const MORE_COMPARISONS = [
   { name: "x >= y", label: "at least" },
@@ -19,16 +22,43 @@ const MORE_COMPARISONS = [
 const part = (id) => document.getElementById(id);
 const questionInAddress = () => new URLSearchParams(location.search).get("q");
 
+/** The address of a question with how its answers are looked at, as far as that is not as at first. */
+function addressWith(text, { only, order, descending, above, columns }) {
+  const chosen = { only, order, descending: descending ? "true" : null, above: above === LIKELY ? null : above };
+  return questionAddress(text, { ...chosen, columns: columns.length ? JSON.stringify(columns) : null });
+}
+
+/** How an address looks at the answers. */
+function lookInAddress() {
+  const given = new URLSearchParams(location.search);
+  let columns = [];
+  try {
+    columns = JSON.parse(given.get("columns") ?? "[]").map(String);
+  } catch {
+    columns = []; // written by hand
+  }
+  const above = Number(given.get("above") ?? LIKELY);
+  return {
+    only: ["observed", "inferred"].find((only) => only === given.get("only")) ?? null,
+    order: given.get("order"),
+    descending: given.get("descending") === "true",
+    above: above >= 0 && above <= 1 ? above : LIKELY,
+    columns,
+  };
+}
+
 /**
  * Let the address follow the question. A question that was asked stays in the history; one that is being edited is
  * replaced by its next edit; `arriving` is a question that came from the address, which has its place there already.
  */
 function remember(text, asked, arriving = false) {
-  if (text === questionInAddress()) {
+  const address = addressWith(text, look);
+  if (address === location.pathname + location.search) {
     if (asked && history.state?.asked !== true) history.replaceState({ ...history.state, asked }, "");
     return;
   }
-  rename(text ? questionAddress(text) : "/ask", { replace: arriving || history.state?.asked === false });
+  const same = text === questionInAddress();
+  rename(address, { replace: arriving || same || history.state?.asked === false });
   history.replaceState({ ...history.state, asked }, "");
 }
 
@@ -48,6 +78,7 @@ let builder = null;
 let answered = null; // the question, in words as the server writes them, whose answers are on show
 let insisting = false; // whether a line that only ends too early is called wrong
 let asking = 0;
+let look = asFirst();
 let arriving = null; // the turn of the question that came from a link, or back and forward
 
 // ---------------------------------------------------------------------------------------------------- the question
@@ -120,7 +151,20 @@ function showWrong() {
 
 // ----------------------------------------------------------------------------------------------------- the answers
 
-async function ask(limit = FIRST) {
+/** Look at the answers in another way. */
+function change(changes) {
+  look = { ...look, ...changes };
+  const focused = document.activeElement?.dataset.order;
+  ask().then(() => focused && part("answers").querySelector(`[data-order="${CSS.escape(focused)}"]`)?.focus());
+}
+
+/** A new question is looked at as at first. */
+function lookAfresh() {
+  look = asFirst();
+  document.querySelector("#only input").checked = true;
+}
+
+async function ask() {
   if (question.lacking.length) return tellWhatLacks(question.lacking);
   if (question.source !== "builder" && !question.texts[question.source].trim()) {
     question.problems[question.source] = new api.Problem("wrong", "Write a question first.");
@@ -138,10 +182,9 @@ async function ask(limit = FIRST) {
     insisting = false;
     if (problem) throw problem;
     const version = question.turn;
-    const only = document.querySelector("#only input:checked").value || null;
-    const most = info.limits?.answers ?? 100;
-    const beyond = Math.min(most, limit + 1); // one more than is shown, to know whether there are more
-    const found = await api.ask(question.asked, beyond, only);
+    if (answered !== null && question.canonical !== answered) lookAfresh();
+    const { asked } = question;
+    const found = await api.ask(asked, FIRST, look);
     if (turn !== asking) return;
     answered = found.words;
     document.title = `${found.words} · kgreckon`;
@@ -149,17 +192,15 @@ async function ask(limit = FIRST) {
       question.canonical = found.words; // unless it was edited while the server thought
       remember(question.address, true);
     }
-    const more = showAnswers(found, info, only, limit);
-    if (turn !== asking) return;
-    part("more").hidden = !more;
-    part("more").onclick = () => showMore(Math.min(most, limit * 5));
+    showAnswers(found, info, look, change);
+    part("more").onclick = () => showMore(asked, found.answers.length);
     markStale(!question.inStep || question.canonical !== answered);
   } catch (problem) {
     if (turn !== asking) return;
     markStale(true);
     showProblem(
       problem instanceof api.Problem ? problem : new api.Problem("broken", `This page failed: ${problem.message}`),
-      () => ask(limit),
+      () => ask(),
     );
     if (!(problem instanceof api.Problem)) throw problem;
   } finally {
@@ -168,22 +209,34 @@ async function ask(limit = FIRST) {
 }
 
 /** Ask for more answers, and go on at the first new one: the button may be gone. */
-async function showMore(limit) {
-  const before = part("answers").children.length;
-  await ask(limit);
-  part("answers").children[before]?.querySelector("button")?.focus();
+async function showMore(asked, offset) {
+  const turn = asking;
+  part("more").disabled = true;
+  try {
+    const found = await api.ask(asked, nextPart(), look, offset);
+    if (turn !== asking) return;
+    const first = addAnswers(found);
+    part("more").onclick = () => showMore(asked, offset + found.answers.length);
+    first?.querySelector("a, button")?.focus();
+  } catch (problem) {
+    if (!(problem instanceof api.Problem)) throw problem;
+    if (turn === asking) showProblem(problem, () => showMore(asked, offset));
+  } finally {
+    part("more").disabled = false;
+  }
 }
 
 /** Take over a question from a link or an example, and ask it where it was asked before. */
 async function arrive(text, asked) {
-  document.querySelector("#only input").checked = true; // another question is asked for all of its answers
+  answered = null;
+  look = text ? lookInAddress() : asFirst();
+  document.querySelector(`#only input[value="${look.only ?? ""}"]`).checked = true;
   asking += 1; // whatever is still being answered is not waited for any more
   if (part("results").getAttribute("aria-busy")) part("status").textContent = "";
   part("results").removeAttribute("aria-busy");
   if (!text) {
     question.clear();
     builder.show(question.draft);
-    answered = null;
     part("examples").open = true;
     return clearAnswers();
   }
@@ -212,7 +265,7 @@ function showExamples(examples) {
         {
           type: "button",
           onclick: () => {
-            arrive(words, true);
+            go(questionAddress(words));
             part("examples").querySelector("summary").focus(); // the button is folded away
           },
         },
@@ -256,7 +309,8 @@ async function prepare() {
     event.preventDefault();
     ask();
   });
-  part("only").addEventListener("change", () => ask());
+  part("only").addEventListener("change", ({ target }) => change({ only: target.value || null }));
+  part("filter-text").addEventListener("input", filter);
   part("copy-link").addEventListener("click", copyLink);
   part("clear").addEventListener("click", () => {
     go("/ask");
@@ -273,8 +327,11 @@ let prepared = null;
 /** Show the question of an address. */
 export async function show() {
   prepared ??= prepare();
+  const { turn } = question;
   await prepared;
+  if (turn !== question.turn) return showQuestion(); // someone began to write in the meantime
   const text = questionInAddress();
-  if (text && question.canonical && question.canonical === answered && text === question.address) return; // on show
+  const isAnswered = text && question.canonical && question.canonical === answered;
+  if (isAnswered && addressWith(question.address, look) === location.pathname + location.search) return; // on show
   await arrive(text, text !== null && history.state?.asked !== false);
 }

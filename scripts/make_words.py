@@ -58,6 +58,15 @@ WORLD = (
     "countries in Africa, Asia or Europe",
     "cities in Japan with more than 2 million people",
     "top 5 cities by population in countries whose official language is French",
+    "countries in Europe or countries in Asia",
+    "the most populous city in Africa",
+    "the capital of the country with the smallest area",
+    "airports higher than the highest airport in Japan",
+    "population and area of France",
+    "the population of France - the population of Germany",
+    "is Paris in France?",
+    "distance between Rome and Paris",
+    "languages spoken in Switzerland",
 )
 FILMS = (
     "how many films directed by someone born before 1930?",

@@ -2,11 +2,13 @@
 
 import random
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import kgreckon
 from films import films
 from kgreckon.errors import UserError
 from kgreckon.graph import GraphBuilder, world
@@ -14,11 +16,13 @@ from kgreckon.query import Entity, Follow, sentence
 from kgreckon.query.notations import read_question
 from kgreckon.query.paper import write as write_paper
 from kgreckon.query.question import Aggregate, Question, Sorting
+from kgreckon.query.within import hole, holes, in_order, with_entities
 from kgreckon.query.words import WordsError, completions, read
+from kgreckon.query.words.cursor import is_numbers
 from kgreckon.query.words.lexicon import lexicon_of
 from kgreckon.query.words.sentences import _asked, _reads_back, _Writer
 from kgreckon.query.words.strict import StrictWriter
-from strategies import graphs, queries
+from strategies import entity_queries, graphs, queries
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +34,8 @@ def earth():
 def cinema():
     return films()
 
+
+NOT_OF_MANY = (Aggregate.COUNT, Aggregate.WHETHER, Aggregate.VALUE)
 
 # ------------------------------------------------------------------------------------------- reading inverts writing
 
@@ -106,12 +112,74 @@ def test_any_relation_and_attribute_can_be_written_and_read_back(name):
         Question(Follow(27, Entity(1)), Sorting(2, descending=False), 1),
         Question(Follow(27, Entity(1)), Sorting(0)),
         Question(Follow(27, Entity(1)), aggregate=Aggregate.COUNT),
-        *(Question(Follow(27, Entity(1)), aggregate=kind, of=2) for kind in Aggregate if kind is not Aggregate.COUNT),
+        Question(Follow(27, Entity(1)), aggregate=Aggregate.WHETHER),
+        *(Question(Follow(27, Entity(1)), aggregate=kind, of=2) for kind in Aggregate if kind not in NOT_OF_MANY),
     ],
 )
 def test_orders_counts_and_totals_are_written_and_read_back(earth, question):
     for text in (sentence(question, earth.vocabulary), _asked(question, StrictWriter(earth.vocabulary))):
         assert read_question(text, earth.vocabulary) == question
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_questions_within_questions_are_written_and_read_back(cinema, data):
+    graph = cinema
+    names = graph.vocabulary
+    sorting = Sorting(data.draw(st.integers(0, 2)), data.draw(st.booleans()))
+    inner = Question(data.draw(entity_queries(graph, 1)), sorting, data.draw(st.integers(1, 3)))
+    put = data.draw(st.integers(0, len(graph.entities) - 1))
+    query = with_entities(data.draw(queries(graph, 2)), lambda it: hole(0) if it.entity == put else it)
+    query = Follow(0, hole(0)) if not holes(query) else query
+    question = Question(query, inner=(inner,))
+    if not is_numbers(query):
+        question = replace(question, aggregate=data.draw(st.sampled_from([None, Aggregate.COUNT, Aggregate.WHETHER])))
+    assert read_question(sentence(question, names), names) == in_order(question)
+
+
+def test_a_question_within_a_question_is_answered_first(earth):
+    answerer = kgreckon.load(earth)
+    found = answerer.ask("the capital of the country with the smallest area")
+    assert [answer.label for answer in found] == ["Monaco City"]
+    assert found.words == "the capital of (the country with the smallest area)"
+    assert found.notes() == ["the country with the smallest area: Monaco"]
+    largest = [answer.label for answer in answerer.ask("top 3 countries by area")]
+    inside = answerer.ask("airports in the 3 largest countries by area", 5000)
+    each = [answer.name for one in largest for answer in answerer.ask(f'airports in "{one}"', 5000)]
+    assert sorted(answer.name for answer in inside) == sorted(each)
+    with pytest.raises(UserError, match="nothing is stated that is the language with the largest elevation"):
+        answerer.ask("countries that speak the language with the largest elevation")
+
+
+def test_numbers_that_are_asked_for_directly_are_those_that_are_stated(earth):
+    answerer = kgreckon.load(earth)
+
+    def number(text: str) -> float:
+        found = answerer.ask(text)
+        value = found[0].value if found.total is None else found.total.value
+        assert value is not None
+        return value
+
+    one, other, area = map(number, ("the population of France", "the population of Germany", "the area of France"))
+    assert number("the population of France - the population of Germany") == one - other
+    density = answerer.ask("population / area of France").total
+    assert density is not None and (density.value, density.unit) == (one / area, "persons per square kilometre")
+    table = answerer.ask("population and area of France")
+    assert [cell and cell.value for cell in table[0].values] == [one, area]
+    assert str(answerer.ask("is Paris in France?").total) == "yes"
+    assert str(answerer.ask("is Paris in Germany?").total) == "no, as far as is stated"
+    assert number("is there an airport in Monaco?") == 0 == len(answerer.ask("airports in Monaco"))
+    assert number("are there airports in Japan?") == 1
+    [distance] = answerer.ask("distance between Rome and Paris")
+    [back] = answerer.ask("how far is Paris from Rome?")
+    assert distance.values == back.values and distance.values[0] is not None
+    assert 1_000 < float(distance.values[0].datum) < 1_200
+
+
+def test_nothing_is_nearest_to_itself(earth):
+    answerer = kgreckon.load(earth)
+    assert "Rome" not in [answer.label for answer in answerer.ask("5 cities nearest to Rome")]
+    assert "Rome" in [answer.label for answer in answerer.ask("cities within 10 km of Rome")]
 
 
 def test_nearness_is_written_and_read_back(earth):
@@ -290,6 +358,46 @@ def test_what_is_written_reads_well(earth, words, written):
         ("countries larger than France by area", "countries with area > the area of France"),
         ("cities within 100 miles of Rome", "cities within 160.9344 km of Rome"),
         ("what does France border?", "what France borders"),
+        ("capital of the country with the smallest area", "the capital of (the country with the smallest area)"),
+        (
+            "airports in the country with the largest population",
+            "airports in (the country with the largest population)",
+        ),
+        ("the capital of the largest country by area", "the capital of (the country with the largest area)"),
+        ("cities in the 3 largest countries by area", "cities in (top 3 countries by area)"),
+        ("cities in top 3 countries by area", "cities in (top 3 countries by area)"),
+        (
+            "airports higher than the highest airport in Japan",
+            "airports with elevation > the elevation of (the airport in Japan with the largest elevation)",
+        ),
+        ("the population of the city nearest to Rome", "the population of (the city nearest to Rome)"),
+        (
+            "average population of cities in the country with the largest area",
+            "average population of cities in (the country with the largest area)",
+        ),
+        (
+            "capital of the country with the smallest area that borders the country with the largest area",
+            "the capital of (the country that borders (the country with the largest area) with the smallest area)",
+        ),
+        ("population and area of France", "the population and area of France"),
+        (
+            "population, area and gdp of countries in South America",
+            "the population, area and gdp of countries in South America",
+        ),
+        ("is Paris in France?", "whether Paris is in France"),
+        ("does France border Spain and speak French?", "whether France borders Spain and speaks French"),
+        ("is Paris not in France?", "whether Paris is not in France"),
+        ("is Paris the capital of France?", "whether Paris is the capital of France"),
+        ("has France a population above 60 million?", "whether France has population > 60,000,000 persons"),
+        ("is there an airport in Monaco?", "are there airports in Monaco"),
+        ("population of France - population of Germany", "the population of France - the population of Germany"),
+        ("population / area of France", "the population of France / the area of France"),
+        (
+            "difference between the population of France and that of Germany",
+            "the population of France - the population of Germany",
+        ),
+        ("the difference in area between France and Germany", "the area of France - the area of Germany"),
+        ("how far is Rome from Paris?", "the distance between Rome and Paris"),
         ("which languages are spoken in Switzerland?", "languages that Switzerland speaks"),
         ("languages spoken by Switzerland", "languages that Switzerland speaks"),
         ("which country has the largest population?", "top 1 countries by population"),
@@ -441,7 +549,9 @@ def test_the_notation_is_recognised_by_how_a_text_begins(earth):
         ("countries larger than France", "Write for instance 'by area' or 'by population'", 10),
         ("airports and cities in Japan", "write 'or' between two kinds", 9),
         ("countries that border France and countries in Africa", "both, or either", 29),
-        ("cities in the largest country", "asked at the beginning of a question", 14),
+        ("cities in the largest country", "Write for instance 'by area' or 'by population'", 29),
+        ("average latitude of cities by country", "GROUP BY", 30),
+        ("how many cities per country", "GROUP BY", 20),
         ("cities with latitude within 2 degrees of 2 × the latitude of Rome", "no factor", 61),
     ],
 )

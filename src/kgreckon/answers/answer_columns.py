@@ -65,7 +65,7 @@ def attributes_asked(question: Question) -> list[int]:
     found = [one for one in (by, question.of) if isinstance(one, int)]
     found += own_attributes(*(term for term in (by, question.of) if isinstance(term, Calculated)))
     found += own_attributes(*(term for each in question.where for term in (each.left, each.right)))
-    found += _compared(question.query)
+    found += [*question.columns, *_compared(question.query)]
     return list(dict.fromkeys(found))
 
 

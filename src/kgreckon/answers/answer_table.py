@@ -70,6 +70,7 @@ class Answers:
     unordered: int = 0  # answers that are left out: no value to sort them by is stated
     unplaced: int = 0  # proved answers that are left out: no place is stated to measure a distance from
     rests_on_absence: bool = False  # whether what is not stated counts as false in the question
+    within: tuple[str, ...] = ()  # what questions within the question were answered with, from what is stated
     among: int = 0  # of how many with the largest or smallest values the probability is to be one
     count: int = 0  # how many answers there are, those that are not shown with them
 
@@ -131,7 +132,7 @@ class Answers:
 
     def notes(self) -> list[str]:
         """What a reader of the answers should know: how a `not` was read, and what is left out."""
-        notes = []
+        notes = list(self.within)
         if self.rests_on_absence:
             notes.append("'not' is read as 'not stated': what the graph does not state counts as false")
         if self.among:

@@ -33,8 +33,10 @@ from kgreckon.graph.places import Places
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import Candidates, Model, Prediction, ScoreMeaning
 from kgreckon.query import (
+    Entity,
     Number,
     NumberSort,
+    Or,
     Pause,
     Query,
     ValueOf,
@@ -47,9 +49,11 @@ from kgreckon.query import (
 from kgreckon.query.absence import rests_on_absence
 from kgreckon.query.notations import answers_wanted, read_question
 from kgreckon.query.paper import write
-from kgreckon.query.question import Question, Sorting, check_sorts
+from kgreckon.query.question import Question, Said, Sorting, check_sorts
 from kgreckon.query.sparql import check_question
+from kgreckon.query.within import filled
 from kgreckon.query.words.phrases import number_words
+from kgreckon.query.words.sentences import inner_words
 
 if TYPE_CHECKING:
     from kgreckon.runs import Run
@@ -266,6 +270,7 @@ class Answerer:
             count=selected.count,
             unplaced=0 if nearness is None else nearness.unplaced,
             rests_on_absence=rests_on_absence(ranking.query),
+            within=self._within(question),
         )
 
     def _total(self, question: Question, proved: np.ndarray, only: Only | None, pause: Pause | None) -> Total:
@@ -413,8 +418,33 @@ class Answerer:
 
     def _question(self, query: Question | Query | str) -> Question:
         if isinstance(query, str):
-            return read_question(query, self.graph.vocabulary)
-        return query if isinstance(query, Question) else Question(query)
+            query = read_question(query, self.graph.vocabulary)
+        return self.settled(query) if isinstance(query, Question) else Question(query)
+
+    def settled(self, question: Question, pause: Pause | None = None) -> Question:
+        """The question with its inner questions answered, from what is stated: their answers stand in its query."""
+        found: list[tuple[int, ...]] = []
+        names = self.graph.vocabulary
+        for place, inner in enumerate(question.inner):
+            asked = filled(inner, [_any_of(ids) for ids in found])
+            answers = self.exact.best(
+                self.exact.rank(asked.query, pause), asked.limit or 1, question=asked, pause=pause
+            )
+            if not len(answers):
+                raise UserError(f"nothing is stated that is {inner_words(question, names)[place]}")
+            found.append(tuple(names.entity_id(answer.name) for answer in answers))
+        if not found:
+            return question
+        return replace(filled(question, [_any_of(ids) for ids in found]), said=Said(question, tuple(found)))
+
+    def _within(self, question: Question) -> tuple[str, ...]:
+        """What the inner questions of a question were answered with: `the country with the smallest area: Monaco`."""
+        if question.said is None:
+            return ()
+        names = self.graph.vocabulary
+        asked = inner_words(question.said.question, names)
+        labels = (", ".join(names.entity_label(one) for one in ids) for ids in question.said.found)
+        return tuple(f"{words}: {them}" for words, them in zip(asked, labels, strict=True))
 
     def _answer(
         self,
@@ -443,6 +473,11 @@ def _with_proved(candidates: Candidates, proved: np.ndarray) -> Candidates:
     missing = np.append(ids, -1)[places] != proved
     places = places[missing]
     return Candidates(np.insert(ids, places, proved[missing]), np.insert(scores, places, 0))
+
+
+def _any_of(entities: Sequence[int]) -> Query:
+    """The set of some things."""
+    return Entity(entities[0]) if len(entities) == 1 else Or(tuple(map(Entity, entities)))
 
 
 def name_of(graph: KnowledgeGraph, query: Query, answer: int) -> str:

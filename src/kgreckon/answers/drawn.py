@@ -55,6 +55,8 @@ def expected_total(draws: Draws, kind: Aggregate, coverage: float) -> ExpectedTo
     """The number about the answers in each drawn graph, its mean and the interval between its quantiles."""
     if kind is Aggregate.COUNT:
         totals = draws.members.sum(axis=1).astype(np.float64)
+    elif kind is Aggregate.WHETHER:
+        totals = draws.members.any(axis=1).astype(np.float64)
     else:
         totals = np.array([_total(kind, row) for row in _values(draws)])
     known = totals[~np.isnan(totals)]

@@ -47,6 +47,8 @@ def near_ones(
     bound = np.inf if near.within is None else near.within
     metres = places.from_nearest(of, candidates.ids, bound)
     chosen = (metres <= bound) & np.isfinite(metres)
+    if near.within is None:  # nothing is nearest to itself
+        chosen &= ~np.isin(candidates.ids, of)
     kept = Candidates(candidates.ids[chosen], candidates.scores[chosen])
     unplaced = int(np.count_nonzero(~np.isin(proved, places.entities, assume_unique=True)))
     what = places.graph.entities.label(near.of.entity) if isinstance(near.of, Entity) else "the nearest"

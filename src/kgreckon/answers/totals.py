@@ -13,6 +13,7 @@ from kgreckon.graph.literals import is_calendar, measured
 from kgreckon.query.absence import rests_on_absence
 from kgreckon.query.question import Aggregate, Question
 from kgreckon.query.terms import Own, unit_of
+from kgreckon.query.words.claims import percent
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,14 @@ class Total:
 
     def __str__(self) -> str:
         said = self._stated()
-        return said if self.expected is None else f"{said}; {self._expected(self.expected)}"
+        expected = "" if self.expected is None else self._expected(self.expected)
+        return f"{said}; {expected}" if expected else said
 
     def _stated(self) -> str:
+        if self.kind == Aggregate.WHETHER:
+            return "yes" if self.value else "no, as far as is stated"
+        if self.value is None and self.kind == Aggregate.VALUE:
+            return "unknown: not all of its numbers are stated"
         if self.value is None:
             return "unknown: none of the answers has a stated value"
         number, unit = measured(self.value, self.unit or ""), "" if is_calendar(self.unit or "") else self.unit
@@ -53,11 +59,15 @@ class Total:
             return number if self.expected is None else f"{number} {word}"
         left_out = f", without {self.without:,} that have no stated {self.attribute}" if self.without else ""
         unit = "" if unit in ("number", "") else f" {unit}"
+        if self.kind == Aggregate.VALUE:
+            return f"{number}{unit}"
         return f"{number}{unit}, of {self.counted:,} stated value{'s' * (self.counted != 1)}{left_out}"
 
     def _expected(self, expected: ExpectedTotal) -> str:
         """`about 11, between 9 and 14`."""
         unit = self.unit or ""
+        if self.kind == Aggregate.WHETHER:
+            return "" if self.value else f"with what is inferred, {percent(expected.value)} likely"
         if expected.low == expected.high == self.value:
             return "the same with what is inferred"
         if self.attribute is None:
@@ -73,7 +83,8 @@ def stated_total(graph: KnowledgeGraph, question: Question, proved: np.ndarray) 
     kind = question.aggregate
     assert kind is not None
     if question.of is None:
-        return Total(kind.value, None, float(len(proved)), None, len(proved), 0, rests_on_absence(question.query))
+        value = float(len(proved) if kind is Aggregate.COUNT else len(proved) > 0)
+        return Total(kind.value, None, value, None, len(proved), 0, rests_on_absence(question.query))
     names = graph.vocabulary
     found = term_values(graph, question.of, proved)
     held, counts = np.unique(found.places, return_counts=True)
@@ -95,9 +106,11 @@ def total_of(kind: Aggregate, values: np.ndarray) -> float:
     match kind:
         case Aggregate.COUNT:
             return float(len(values))
+        case Aggregate.WHETHER:
+            return float(len(values) > 0)
         case Aggregate.SUM:
             return float(values.sum())
-        case Aggregate.MEAN:
+        case Aggregate.MEAN | Aggregate.VALUE:
             return float(values.mean())
         case Aggregate.MEDIAN:
             return float(np.median(values))

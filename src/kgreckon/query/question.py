@@ -6,7 +6,7 @@ algebra keeps its nine nodes, and no meaning of it needs to change.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from kgreckon.errors import UserError
@@ -23,6 +23,8 @@ class Aggregate(StrEnum):
     MEDIAN = "median"
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
+    VALUE = "value"  # of the one thing: `the population of France - the population of Germany`
+    WHETHER = "whether"  # there is an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,23 @@ class Question:
     of: int | Calculated | None = None  # whose values are added up or averaged: a count has none
     near: Near | None = None  # where the answers are
     where: tuple[TermComparison, ...] = ()  # what is calculated from the numbers of each answer and compared
+    columns: tuple[int, ...] = ()  # attributes that are asked for beside the answers
+    inner: tuple[Question, ...] = ()  # whose answers fill the holes of the query (kgreckon.query.within)
+    said: Said | None = field(default=None, compare=False)  # how it was asked, where inner questions are answered
 
     @property
     def is_plain(self) -> bool:
         """Whether nothing is wanted beyond the answers."""
-        return self.sorting is None and self.aggregate is None and self.near is None and not self.where
+        beside = self.sorting, self.aggregate, self.near
+        return all(one is None for one in beside) and not (self.where or self.columns or self.inner)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A question as it was asked, with what answers each of its inner questions."""
+
+    question: Question
+    found: tuple[tuple[int, ...], ...]
 
 
 def check_sorts(question: Question, units: Units) -> None:
@@ -77,6 +91,8 @@ def check_sorts(question: Question, units: Units) -> None:
         isinstance(each, EntitySort) for each in (sort, sort_of(question.near.of, units))
     ):
         raise UserError("distances are between things, not numbers")
+    if question.columns and not isinstance(sort, EntitySort):
+        raise UserError("columns are beside things, not beside numbers")
     if question.where and not isinstance(sort, EntitySort):
         raise UserError("what is calculated from attributes is asked of things, not of numbers")
     for comparison in question.where:

@@ -77,6 +77,26 @@ def own_attributes(*terms: Term) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def of_thing(term: Term, entity: int) -> Term:
+    """The same with the values of a thing that is named in the place of the thing's own."""
+    match term:
+        case Own(attribute):
+            return Elsewhere(attribute, entity)
+        case Calculated(operation, left, right):
+            return Calculated(operation, of_thing(left, entity), of_thing(right, entity))
+    return term
+
+
+def own_of(term: Term, entity: int) -> Term:
+    """The same as said of a thing: its own values where it was named."""
+    match term:
+        case Elsewhere(attribute, named) if named == entity:
+            return Own(attribute)
+        case Calculated(operation, left, right):
+            return Calculated(operation, own_of(left, entity), own_of(right, entity))
+    return term
+
+
 @dataclass(frozen=True, slots=True)
 class Dimension:
     """A derived unit: units that are multiplied, and units that they are divided by, each sorted."""

@@ -159,6 +159,7 @@ class Service:
             question = read_question(query, self.names)
         except WordsError as error:
             raise MisreadError(error) from None
+        question = self.answerer.settled(question)
         self._check_size(question.query)
         return question
 
@@ -400,6 +401,7 @@ def _only_in_words(question: Question) -> list[str]:
         "the calculation": bool(question.where),
         "the total": question.aggregate is not None,
         "the order": question.sorting is not None,
+        "the columns": bool(question.columns),
         "the limit": question.limit is not None and not question.is_plain,
     }
     return [name for name, is_left_out in parts.items() if is_left_out]

@@ -54,11 +54,10 @@ class CalculationReader(ComparativeReader):
         if not found or self.low() == "of":  # of what is no single thing: `latitude > the latitude of a city in Japan`
             self.at = start
             return False
-        before = [token.low for token in self.tokens[:start]]
-        if depth or before.count("(") != before.count(")"):
+        if depth != self.asked.depth or self.is_bracketed(start):
             raise self.error("what is calculated is asked of the answers: begin it with a comma, at the end", start)
         try:
-            self.where += tuple(self._typed_comparison(each) for each in found)
+            self.asked.where += tuple(self._typed_comparison(each) for each in found)
         except UserError as error:
             raise self.error(str(error), start) from None
         return True

@@ -19,8 +19,6 @@ SIZES = {"larger than": True, "bigger than": True, "smaller than": False}
 class ComparativeReader(VerbReader):
     """Reads comparisons by a unit, or by a word such as `larger`."""
 
-    ranked = False  # whether an order may be given where we are
-
     def comparative(self, depth: int) -> Query | None:
         """`higher than 4 km`, `larger than France`, `above 3 km`."""
         if word := self.take(*SIZES):
@@ -66,13 +64,13 @@ class ComparativeReader(VerbReader):
 
     def _larger(self, more: bool, depth: int) -> Query:
         """`larger than France`, or `larger than France by area`."""
-        start, before, self.ranked = self.at, self.ranked, False
+        start, before, self.asked.ranked = self.at, self.asked.ranked, False
         try:
             self.part(depth + 1)
             named = self._compared_by()
         except WordsError:
             named = None
-        self.at, self.ranked = start, before
+        self.at, self.asked.ranked = start, before
         found = self._than(self._size(start - 2) if named is None else named, more, depth)
         if named is not None:
             self._compared_by()

@@ -41,12 +41,11 @@ _DATES = ("before", "after", "in", "on", "since", "until", "between", "from", "a
 class ConditionReader(CalculationReader):
     """Reads conditions on things, and the order of answers."""
 
-    sorting: Sorting | None = None
     finite_allowed = False  # `which countries border France`: a verb without `that`
-    only_best = False
-    descending = True
-    near: Near | None = None
-    near_what = False  # `the nearest airports to Oslo`: what they are near to is still to come
+
+    def _is_outermost(self, depth: int) -> bool:
+        """Whether what is said about the noun here is asked of the answers, and not of things within the question."""
+        return self.asked.ranked and depth == self.asked.depth
 
     def _modifiers(self, parts: list[Query], depth: int) -> list[Query]:
         """What is said about a noun after it, from here on."""
@@ -80,7 +79,7 @@ class ConditionReader(CalculationReader):
 
     def _modifier_begins(self, place: int) -> bool:
         low = self.sees(*_WHICH, *_WITH, "without", "whose", "where", "not", *_BY, *_NEAREST, "within", place=place)
-        if low in _BY and not self.ranked:
+        if low in _BY and not self.asked.ranked:
             low = None
         if self.sees(*self.lexicon.comparatives, *SIZES, place=place):
             return True
@@ -94,7 +93,7 @@ class ConditionReader(CalculationReader):
 
     def _modifier(self, depth: int, free: bool) -> list[Query] | None:
         """The conditions that begin here, or None; a `free` one follows a comma or an `and`."""
-        if self._is_best():
+        if self._is_best(depth):
             return []
         if self.take(*_WHICH):
             return self.object_clause() or self.predicates(depth)
@@ -104,8 +103,10 @@ class ConditionReader(CalculationReader):
             return [quantity]
         if self.kind is not None and self.low() == "of" and depth == 0 and (belonging := self.belonging()) is not None:
             return [belonging]
+        if self.asked.totalled and (word := self.sees("by", "per", "for each", "for every")):
+            self._not_grouped(self.at + word.count(" ") + 1)
         verbs, end = self.reduced_at(self.at)
-        if verbs and self.low() == "by" and end == self.at + 1 and self.ranked and self._condition_begins(end):
+        if verbs and self.low() == "by" and end == self.at + 1 and self.asked.ranked and self._condition_begins(end):
             verbs = []  # by population, and not by Fritz Lang
         if verbs and (end > self.at + 1 or self.low() not in _WITH):
             return self.spliced(self._verb(verbs, end, depth))
@@ -114,15 +115,15 @@ class ConditionReader(CalculationReader):
         if self.take("whose", "where"):
             return self._conditions(depth)
         if self.take(*_WITH):
-            return [] if self._superlative() else self._conditions(depth)
+            return [] if self._superlative(depth) else self._conditions(depth)
         if self.take("without"):
             self.take(*ARTICLES)
             return [self._lacking(depth)]
         if self.take("within"):
             return self._near(depth)
-        if self.near_what and self.take("to"):
+        if self.asked.near_what and self.take("to"):
             return self._nearest(depth)
-        if self.ranked and self.take(*_BY):
+        if self.asked.ranked and self.take(*_BY):
             return self._by()
         if self.take(*_NEAREST):
             return self._nearest(depth)
@@ -149,6 +150,15 @@ class ConditionReader(CalculationReader):
         if free and self._condition_begins(self.at):
             return [] if self.calculation(depth) else self.spliced(self._condition_on(depth))
         return None
+
+    def _not_grouped(self, place: int) -> None:
+        """`average length of films by genre` asks for many numbers."""
+        kind, end = self.class_at(place)
+        named = self.entity_at(place)[1]
+        if (kind is not None and named <= end) or (named == place and self._condition_begins(place)):
+            raise self.error(
+                "one number is asked in words; one for each of several groups needs SPARQL: GROUP BY", place
+            )
 
     def negated(self, query: Query) -> Query:
         """What `not` means: a number that is stated otherwise; anything else that is not stated."""
@@ -207,8 +217,8 @@ class ConditionReader(CalculationReader):
         if stated is not None:
             return stated
         unit = self.vocabulary.attribute_unit(attribute)
-        if self.ranked and self.take(*_NEAREST):
-            self.sorting = Sorting(attribute, False, self.one_number(attribute, unit, depth))
+        if self.asked.ranked and self.take(*_NEAREST):
+            self._sort(attribute, False, self.one_number(attribute, unit, depth))
             return HavingValue(attribute, anything_in(unit))
         if not known and (be or self._value_follows()):
             return HavingValue(attribute, self.value(attribute, unit, depth + 1))
@@ -297,34 +307,42 @@ class ConditionReader(CalculationReader):
 
     # ------------------------------------------------------------------------------------------ order and nearness
 
-    def _is_best(self) -> bool:
+    def _is_best(self, depth: int) -> bool:
         """`has the largest population`, `that is the highest`, moving past it."""
         start = self.at
         self.take(*_WHICH)
-        if self.ranked and (self.at > start or self.finite_allowed):
+        if self.at > start or self.finite_allowed:
             if self.take(*HAVE):
-                if self._superlative():
+                if self._superlative(depth):
                     return True
             elif self.take(*BE) and self.take("the") and (word := self.take(*self.lexicon.superlatives)):
-                self._sort(*self.lexicon.superlatives[word])
-                self.only_best = True
+                self._best(*self.lexicon.superlatives[word], depth)
                 return True
         self.at = start
         return False
 
-    def _superlative(self) -> bool:
+    def _superlative(self, depth: int) -> bool:
         """`with the highest population`."""
         start = self.at
         self.take("the")
-        word = self.take(*_MOST) if self.ranked else None
+        word = self.take(*_MOST)
         nouns, end = self.noun_at(self.at) if word is not None else ([], 0)
         if word is None or not any(noun.attribute for noun in nouns):
             self.at = start
             return False
         self.at = end
-        self._sort(next(noun.id for noun in nouns if noun.attribute), _MOST[word])
-        self.only_best = True
+        self._best(next(noun.id for noun in nouns if noun.attribute), _MOST[word], depth)
         return True
+
+    def _best(self, attribute: int, descending: bool, depth: int) -> None:
+        """A superlative: of the answers, or of a noun within the question."""
+        if self._is_outermost(depth):
+            self._sort(attribute, descending)
+            self.asked.only_best = True
+        elif self.spoken.best is not None:
+            raise self.error("two superlatives cannot be said of one noun", self.at - 1)
+        else:
+            self.spoken.best = Sorting(attribute, descending)
 
     def _by(self) -> list[Query]:
         self.take("the")
@@ -332,7 +350,7 @@ class ConditionReader(CalculationReader):
         term = self.calculated()
         if term is not None:
             direction = self.take("descending", "ascending", "desc", "asc")
-            self._sort(term, self.descending if direction is None else direction.startswith("desc"))
+            self._sort(term, self.asked.descending if direction is None else direction.startswith("desc"))
             return []
         nouns, end = self.noun_at(self.at)
         attributes = [noun for noun in nouns if noun.attribute]
@@ -346,22 +364,25 @@ class ConditionReader(CalculationReader):
             self._sort(attributes[0].id, False, of)
             return []
         direction = self.take("descending", "ascending", "desc", "asc")
-        descending = self.descending if direction is None else direction.startswith("desc")
+        descending = self.asked.descending if direction is None else direction.startswith("desc")
         self._sort(attributes[0].id, descending if word is None else _MOST[word])
         return []
 
     def _sort(self, attribute: int | Calculated, descending: bool, nearest: Query | None = None) -> None:
-        if self.sorting is not None:
+        if self.asked.sorting is not None:
             raise self.error("answers can be sorted in one order", self.at - 1)
-        self.sorting = Sorting(attribute, descending, nearest)
+        self.asked.sorting = Sorting(attribute, descending, nearest)
 
     def _nearest(self, depth: int) -> list[Query]:
         """`nearest to Oslo`, or to the latitude of Oslo."""
         start = self.at
         of = self.part(depth + 1)
         if not is_numbers(of):
+            if self.spoken.singular and not self._is_outermost(depth) and not self.asked.near_what:
+                self.spoken.near = Near(of)  # the population of the city nearest to Rome
+                return []
             return self._at_place(Near(of), depth, start)
-        if not self.ranked:
+        if not self.asked.ranked:
             raise self.error("nearness is asked at the outside of a question", start - 1)
         if not isinstance(of, ValueOf):
             raise self.error("nearest in what? Write: nearest to the latitude of …", start)
@@ -370,12 +391,11 @@ class ConditionReader(CalculationReader):
 
     def _at_place(self, near: Near, depth: int, place: int) -> list[Query]:
         """A distance, which is asked of the answers alone."""
-        before = [token.low for token in self.tokens[:place]]
-        if depth or before.count("(") != before.count(")"):
+        if depth != self.asked.depth or self.is_bracketed(place):
             raise self.error("a distance is asked of the answers: begin it with a comma, at the end", place)
-        if self.near is not None:
+        if self.asked.near is not None:
             raise self.error("answers can be near to one thing, or to any of several", place)
-        self.near, self.near_what = near, False
+        self.asked.near, self.asked.near_what = near, False
         return []
 
     def _near(self, depth: int) -> list[Query]:

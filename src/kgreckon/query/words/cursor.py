@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeGuard
 
 from kgreckon.errors import UserError, nearest
-from kgreckon.query.algebra import Query
+from kgreckon.query.algebra import And, Compare, Entity, Not, Number, Or, Query, ValueOf
+from kgreckon.query.question import Question
+from kgreckon.query.words.asked import Asked, Spoken
 from kgreckon.query.words.inflection import singulars
 from kgreckon.query.words.lexicon import Lexicon, Noun, Verb
 
@@ -98,6 +100,8 @@ class Cursor:
         self.at = 0
         self.wanted: dict[str, None] = {}  # keywords that may come at the end
         self.kinds: dict[str, None] = {}  # kinds of names that may come at the end
+        self.asked, self.spoken = Asked(), Spoken()
+        self.inner: list[Question] = []  # the questions within the question
         self._names: dict[int, tuple[list[int], int]] = {}
         self._classes: dict[int, tuple[int | None, int]] = {}
 
@@ -203,6 +207,20 @@ class Cursor:
                     return members[0], end
         return None, place
 
+    def is_singular(self, kind: int, end: int) -> bool:
+        """Whether the noun of a class that ends there stands in the singular."""
+        names = self.vocabulary.entity_label(kind), self.vocabulary.entity_name(kind)
+        return any(
+            self.span(start, end).casefold() == name.casefold()
+            for name in names
+            for start in range(max(0, end - name.count(" ") - 1), end)
+        )
+
+    def is_bracketed(self, place: int) -> bool:
+        """Whether brackets are open at a token, since the question began that is read."""
+        before = [token.low for token in self.tokens[self.asked.begin : place]]
+        return before.count("(") != before.count(")")
+
     def noun_at(self, place: int) -> tuple[list[Noun], int]:
         """The relations and attributes that the longest noun here may mean, and where it ends."""
         if place >= len(self.tokens):
@@ -306,10 +324,13 @@ class Cursor:
         raise self.error(message, place)
 
 
+def is_named(query: Query) -> TypeGuard[Entity]:
+    """Whether a query is a thing that is named, and not what an inner question asks for."""
+    return isinstance(query, Entity) and query.entity >= 0
+
+
 def is_numbers(query: Query) -> bool:
     """Whether a query that was read denotes numbers."""
-    from kgreckon.query.algebra import And, Compare, Not, Number, Or, ValueOf
-
     match query:
         case Number() | ValueOf() | Compare():
             return True

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import And, Entity, Follow, Query
-from kgreckon.query.question import Aggregate, Question, Sorting, check_sorts
+from kgreckon.query.question import Aggregate, Near, Question, Sorting, check_sorts
 from kgreckon.query.shapes import check_size
+from kgreckon.query.terms import Calculated, Elsewhere, Operation, Term, dimension, own_attributes, own_of, terms_in
 from kgreckon.query.vocabulary import Vocabulary
-from kgreckon.query.words.cursor import is_numbers
+from kgreckon.query.within import filled, in_order
+from kgreckon.query.words.cursor import WordsError, is_numbers
 from kgreckon.query.words.lexicon import lexicon_of
-from kgreckon.query.words.things import SetReader
-from kgreckon.query.words.verbs import ENDINGS
+from kgreckon.query.words.things import SMALL, SUPERLATIVES, TOP, SetReader
+from kgreckon.query.words.verbs import BE, ENDINGS, HAVE
 
 _LEADS = ("what 's", "what ’s", "who 's", "who ’s", "what are", "what is", "which are", "which is", "who are", "who is",
           "show me", "give me", "tell me", "show", "list", "find", "name", "which", "whose", "where are",
           "please")  # fmt: skip
 _DO = ("does", "do", "did")
+_MOST_CLAIMS = 20  # of one thing
 _COUNTS = ("how many", "the number of", "number of", "count of", "count")
 _AGGREGATES = {
     "sum": Aggregate.SUM, "total": Aggregate.SUM, "mean": Aggregate.MEAN, "average": Aggregate.MEAN,
@@ -23,18 +29,8 @@ _AGGREGATES = {
     "lowest": Aggregate.MINIMUM, "maximum": Aggregate.MAXIMUM, "largest": Aggregate.MAXIMUM,
     "highest": Aggregate.MAXIMUM, "max": Aggregate.MAXIMUM, "min": Aggregate.MINIMUM, "avg": Aggregate.MEAN,
 }  # fmt: skip
-_TOP = {"top": True, "first": True, "bottom": False, "last": False}
-_ADJECTIVES = {
-    "largest": True, "biggest": True, "greatest": True, "highest": True, "longest": True, "latest": True,
-    "newest": True, "smallest": False, "lowest": False, "shortest": False, "least": False, "earliest": False,
-    "oldest": False,
-}  # fmt: skip
-
-
 _KINDS_OF = {"largest": "size", "biggest": "size", "greatest": "size", "smallest": "size", "latest": "date",
              "newest": "date", "earliest": "date", "oldest": "date"}  # fmt: skip
-_SMALL_IN_TEXT = "two three four five six seven eight nine ten"
-_SMALL = {word: number for number, word in enumerate(_SMALL_IN_TEXT.split(), start=2)}
 
 
 def read_question(text: str, vocabulary: Vocabulary) -> Question:
@@ -42,8 +38,9 @@ def read_question(text: str, vocabulary: Vocabulary) -> Question:
     reader = QuestionReader(text, lexicon_of(vocabulary))
     question = reader.question()
     try:
-        check_size(question.query)
-        check_sorts(question, vocabulary)
+        for asked in (question, *question.inner):
+            check_size(asked.query)
+            check_sorts(filled(asked, [Entity(0)] * len(question.inner)), vocabulary)
     except UserError as error:
         raise reader.error(str(error), 0) from None
     return question
@@ -60,18 +57,15 @@ def read(text: str, vocabulary: Vocabulary) -> Query:
 class QuestionReader(SetReader):
     """Reads a whole question."""
 
-    measure: int | None = None  # the attribute that a superlative is about, if it says
-    measure_word = ""
-
     def question(self) -> Question:
         """The question, to the end of the text."""
-        found = self._question()
+        found = replace(self._question(), inner=tuple(self.inner))
         self.take(*ENDINGS)
         while self.take("?", ".", "!"):
             pass
         if self.at < len(self.tokens):
             self._left_over()
-        return found
+        return in_order(found)
 
     def _left_over(self) -> None:
         if self.low() == ")":
@@ -88,40 +82,171 @@ class QuestionReader(SetReader):
             if word.endswith((" is", " are")) and (self.reduced_at(self.at)[0] or self._is_dated(self.at)):
                 self.at -= 1  # what is in Japan?
                 parts = self._modifiers(self.predicates(0), 0)
-                return Question(parts[0] if len(parts) == 1 else And(tuple(parts)), near=self.near, where=self.where)
+                return self._beside(parts[0] if len(parts) == 1 else And(tuple(parts)))
         if (asked := self._asked_of_one()) is not None:
             return Question(asked)
-        self.ranked = True
         if self.take(*_COUNTS):
-            self.finite_allowed, self.ranked = True, False
-            return Question(self.set(0), aggregate=Aggregate.COUNT, near=self.near, where=self.where)
+            self.finite_allowed, self.asked.totalled = True, True
+            return replace(self._beside(self.set(0)), aggregate=Aggregate.COUNT)
+        for read in (self._whether, self._distance_between, self._value, self._several):
+            start = self.at
+            if (question := read()) is not None:
+                return question
+            self.at = start
+        self.asked.ranked = True
         start = self.at
-        nearest = self._nearest_things()
-        if nearest is not None:
-            return nearest
         self.take("the")
         nouns, end = self.noun_at(self.at)
         named = bool(nouns) and end > self.at + 1 and self.sees("of", place=end) is not None  # the longest runway of
         aggregate = None if named else self._aggregate()
         if aggregate is not None:
             return aggregate
-        limit = None if named else self._ranking()
-        few = None
+        self.at = start
+        if named:
+            return self._beside(self.set(0))
+        return self.ranked(0)
+
+    def _whether(self) -> Question | None:
+        """`is Paris in France?`, `does France border Spain?`, `is there an airport in Monaco?`."""
+        if self.take("is there", "are there"):
+            return replace(self._beside(self.set(0)), aggregate=Aggregate.WHETHER)
+        word = self.take("whether", "is it true that", *BE, *_DO, *HAVE)
+        named, end = self.entity_at(self.at) if word is not None else ([], 0)
+        if word is None or self.at >= len(self.tokens):
+            return None
+        if not named or (self.class_at(self.at)[1] > end and self.sees("of", place=end) is None):
+            return None
+        thing = self._entity(named, end)
+        parts: list[Query] = [thing]
+        if word in ("whether", "is it true that"):
+            return replace(self._beside(And((thing, *self.predicates(0)))), aggregate=Aggregate.WHETHER)
+        for _ in range(_MOST_CLAIMS):
+            parts += self.spliced(self.said_of_one(word))
+            if not self.sees("and", "or"):
+                break
+            if self.take("or"):
+                raise self.error("one thing is asked at a time: write 'and', or ask twice", self.at - 1)
+            self.at += 1
+        return replace(self._beside(And(tuple(parts))), aggregate=Aggregate.WHETHER)
+
+    def _distance_between(self) -> Question | None:
+        """`the distance between Rome and Paris`, `how far is Rome from Paris?`."""
+        if self.take("how far is", "how far away is"):
+            words: tuple[str, ...] = ("from", "away from", "to")
+        elif self.take("the distance between", "distance between"):
+            words = ("and",)
+        elif self.take("the distance from", "distance from"):
+            words = ("to",)
+        else:
+            return None
+        ends = []
+        for place in range(2):
+            if place and self.take(*words) is None:
+                raise self.error(f"expected {words[0]!r} and another thing")
+            named, end = self.entity_at(self.at)
+            ends.append(self._entity(named, end))
+        return Question(ends[0], near=Near(ends[1]))
+
+    def _value(self) -> Question | None:
+        """`the population of France - the population of Germany`: one number, which is calculated."""
+        try:
+            term = self._between_two() or self._sum()
+        except WordsError:
+            return None
+        self.take("?")
+        if not isinstance(term, Calculated) or self.at < len(self.tokens):
+            return None
+        things = [part.entity for part in terms_in(term) if isinstance(part, Elsewhere)]
+        if not things or (own_attributes(term) and len(set(things)) > 1):
+            return None
+        try:
+            typed = own_of(self._typed(term, None), things[0])
+            dimension(typed, self.vocabulary)
+        except UserError as error:
+            raise self.error(str(error), 0) from None
+        assert isinstance(typed, Calculated)
+        return Question(Entity(things[0]), aggregate=Aggregate.VALUE, of=typed)
+
+    def _between_two(self) -> Term | None:
+        """`the difference between the population of France and of Germany`, `the difference in area between …`."""
+        self.take("the")
+        if not self.take("difference"):
+            return None
+        attribute = self._attribute_here() if self.take("in") and (self.take("the") or True) else None
+        self.expect("between")
+        if attribute is None:
+            one = self._factor_of_term()
+            self.expect("and")
+            if isinstance(one, Elsewhere) and self.take("that of", "of"):
+                named, end = self.entity_at(self.at)
+                other: Term = Elsewhere(one.attribute, self.named_here(named, end))
+            else:
+                other = self._factor_of_term()
+            return Calculated(Operation.MINUS, one, other)
+        ends = []
+        for place in range(2):
+            if place:
+                self.expect("and")
+            named, end = self.entity_at(self.at)
+            ends.append(Elsewhere(attribute, self.named_here(named, end)))
+        return Calculated(Operation.MINUS, ends[0], ends[1])
+
+    def named_here(self, ids: Sequence[int], end: int) -> int:
+        """The one thing that a name here means, moving past it."""
+        thing = self._entity(ids, end)
+        assert isinstance(thing, Entity)
+        return thing.entity
+
+    def _several(self) -> Question | None:
+        """`population and area of France`: several numbers of things, each in a column."""
+        self.take("the")
+        columns: list[int] = []
+        while True:
+            nouns, end = self.noun_at(self.at)
+            attributes = [noun.id for noun in nouns if noun.attribute]
+            if len(attributes) != 1:
+                return None
+            columns.append(attributes[0])
+            self.at = end
+            if self.take(", and the", ", and", "and the", "and", ",") is None:
+                break
+        if len(columns) < 2 or self.take("of") is None:
+            return None
+        self.asked.ranked = True
+        place = self.at
+        query = self.set(0)
+        if is_numbers(query):
+            raise self.error("expected things whose values are shown", place)
+        return replace(self._beside(query), columns=tuple(dict.fromkeys(columns)))
+
+    def _beside(self, query: Query, sorting: Sorting | None = None, limit: int | None = None) -> Question:
+        """A set with what was asked of its members beside it."""
+        return Question(query, sorting or self.asked.sorting, limit, near=self.asked.near, where=self.asked.where)
+
+    def ranked(self, depth: int) -> Question:
+        """Things with an order and a limit, if any are said: `the 3 largest cities in Japan`."""
+        start = self.at
+        nearest = self._nearest_things(depth)
+        if nearest is not None:
+            return nearest
+        self.take("the")
+        limit, few = self._ranking(), None
         if limit is None:
             self.at = start
             few = self._few()
-        query = self.set(0)
-        sorting = self.sorting
-        if sorting is None and self.measure is not None and limit is not None:
-            sorting = Sorting(self.measure, self.descending)
-        if limit is not None and sorting is None and self.near is None:
-            measured = self._held(query, _KINDS_OF.get(self.measure_word, "size"))
-            if len(measured) != 1 or self.measure_word not in _KINDS_OF:
-                raise self.error(self.which_attribute(measured), len(self.tokens))
-            sorting = Sorting(measured[0], self.descending)
-        if self.only_best:
+        query = self.set(0) if not depth else self.part(depth)
+        asked = self.asked
+        sorting = asked.sorting
+        if sorting is None and asked.measure is not None and limit is not None:
+            sorting = Sorting(asked.measure, asked.descending)
+        if limit is not None and sorting is None and asked.near is None:
+            measured = self._held(query, _KINDS_OF.get(asked.measure_word, "size"))
+            if len(measured) != 1 or asked.measure_word not in _KINDS_OF:
+                raise self.error(self.which_attribute(measured), self.at)
+            sorting = Sorting(measured[0], asked.descending)
+        if asked.only_best:
             limit = limit or few or 1
-        return Question(query, sorting, limit or few, near=self.near, where=self.where)
+        return self._beside(query, sorting, limit or few)
 
     def _few(self) -> int | None:
         """`5 cities nearest to Rome`, moving past the number."""
@@ -133,28 +258,23 @@ class QuestionReader(SetReader):
             return None
         return count
 
-    def _nearest_things(self) -> Question | None:
+    def _nearest_things(self, depth: int) -> Question | None:
         """`the 5 nearest airports to Oslo`; one, if it stands in the singular."""
         start = self.at
         self.take("the")
         limit = self._count()
-        self.near_what = self.take("nearest", "closest") is not None
-        if not self.near_what or self.sees("to"):
-            self.at, self.near_what = start, False
+        self.asked.near_what = self.take("nearest", "closest") is not None
+        if not self.asked.near_what or self.sees("to"):
+            self.at, self.asked.near_what = start, False
             return None
         limit = self._count() if limit is None else limit
         kind, end = self.class_at(self.at)
-        if (
-            limit is None
-            and kind is not None
-            and self.span(self.at, end).casefold()
-            in (self.vocabulary.entity_label(kind).casefold(), self.vocabulary.entity_name(kind).casefold())
-        ):
+        if limit is None and kind is not None and self.is_singular(kind, end):
             limit = 1
-        query = self.set(0)
-        if self.near is None:
+        query = self.set(0) if not depth else self.part(depth)
+        if self.asked.near is None:
             raise self.error("expected 'to' and a thing", self.at)
-        return Question(query, self.sorting, limit, near=self.near, where=self.where)
+        return self._beside(query, limit=limit)
 
     def _asked_of_one(self) -> Query | None:
         """`which country is Paris in`, `which languages does Switzerland speak`."""
@@ -190,25 +310,21 @@ class QuestionReader(SetReader):
 
     def _ranking(self) -> int | None:
         """How many of the best are wanted; 0 where it is not said."""
-        if word := self.take(*_TOP):
-            self.descending = _TOP[word]
+        if word := self.take(*TOP):
+            self.asked.descending = TOP[word]
             return self._count() or 1
         count = self._count()
-        if word := self.take(*self.lexicon.superlatives, *_ADJECTIVES):
-            attribute, self.descending = self.lexicon.superlatives.get(word, (None, _ADJECTIVES.get(word, True)))
-            self.measure, self.measure_word = attribute, word
+        if word := self.take(*self.lexicon.superlatives, *SUPERLATIVES):
+            attribute, self.asked.descending = self.lexicon.superlatives.get(word, (None, SUPERLATIVES.get(word, True)))
+            self.asked.measure, self.asked.measure_word = attribute, word
             return count or self._count() or 1
         return None
 
     def _count(self) -> int | None:
-        if self.low() in _SMALL and self.entity_at(self.at)[1] <= self.at + 1:
+        if self.low() in SMALL and self.entity_at(self.at)[1] <= self.at + 1:
             self.at += 1
-            return _SMALL[self.low(self.at - 1)]
-        if (
-            not (self.low().isascii() and self.low().isdigit())
-            or self.entity_at(self.at)[1] > self.at + 1
-            or len(self.low()) > 6
-        ):
+            return SMALL[self.low(self.at - 1)]
+        if not self._is_count() or self.entity_at(self.at)[1] > self.at + 1 or len(self.low()) > 6:
             return None
         self.at += 1
         return int(self.low(self.at - 1))
@@ -229,10 +345,10 @@ class QuestionReader(SetReader):
         if not what or self.sees("of", place=end) is None:
             self.at = start
             return None
-        self.ranked = False
+        self.asked.ranked, self.asked.totalled = False, True
         self.at = end + 1
         place = self.at
         query = self.set(0)
         if is_numbers(query):
             raise self.error("expected things whose values are totalled", place)
-        return Question(query, aggregate=_AGGREGATES[word], of=what[0], near=self.near, where=self.where)
+        return replace(self._beside(query), aggregate=_AGGREGATES[word], of=what[0])

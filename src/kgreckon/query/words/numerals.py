@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import assert_never
 
 from kgreckon.query.algebra import (
@@ -19,6 +20,7 @@ from kgreckon.query.algebra import (
     Query,
     ValueOf,
 )
+from kgreckon.query.question import Question
 from kgreckon.query.words.lexicon import Lexicon
 from kgreckon.query.words.strict import comparing, quoted
 
@@ -26,8 +28,9 @@ from kgreckon.query.words.strict import comparing, quoted
 class NumberWriter(ABC):
     """Writes sets of numbers, and what is true of a number."""
 
-    def __init__(self, lexicon: Lexicon, always_quoted: bool) -> None:
+    def __init__(self, lexicon: Lexicon, always_quoted: bool, inner: Sequence[Question] = ()) -> None:
         self.lexicon, self.vocabulary, self.always_quoted = lexicon, lexicon.vocabulary, always_quoted
+        self.inner = inner  # the questions within the question
 
     @abstractmethod
     def things(self, query: Query, nested: bool = False) -> str:

@@ -26,8 +26,9 @@ from kgreckon.query.algebra import (
     plain_number,
 )
 from kgreckon.query.question import Aggregate, Near, Question, Sorting
-from kgreckon.query.terms import Calculated
+from kgreckon.query.terms import Calculated, Term, of_thing
 from kgreckon.query.vocabulary import Vocabulary
+from kgreckon.query.within import hole
 from kgreckon.query.words.calculating import comparison_words, term_words
 from kgreckon.query.words.cursor import Cursor, is_numbers
 from kgreckon.query.words.grammar import read_question
@@ -46,14 +47,22 @@ _TOTALS = {
 def sentence(question: Query | Question, vocabulary: Vocabulary) -> str:
     """The question in words that a person would use and that read back as the same."""
     whole = question if isinstance(question, Question) else Question(question)
+    if whole.said is not None:
+        whole = whole.said.question
     if whole.is_plain:
         whole = Question(whole.query)  # how many answers are shown is not a part of what is asked
     lexicon = lexicon_of(vocabulary)
     for always_quoted, form in product((False, True), _NEAR if whole.near or whole.where else _NEAR[:1]):
-        text = _asked(whole, _Writer(lexicon, always_quoted), form)
+        text = _asked(whole, _Writer(lexicon, always_quoted, whole.inner), form)
         if _reads_back(text, whole, vocabulary):
             return text
-    return _asked(whole, StrictWriter(vocabulary))
+    return _asked(whole, StrictWriter(vocabulary, whole.inner))
+
+
+def inner_words(question: Question, vocabulary: Vocabulary) -> list[str]:
+    """What the inner questions of a question ask for: `the country with the smallest area`."""
+    writer = _Writer(lexicon_of(vocabulary), False, question.inner)
+    return [writer.entity(hole(number).entity).strip("()") for number in range(len(question.inner))]
 
 
 def _reads_back(text: str, question: Question, vocabulary: Vocabulary) -> bool:
@@ -69,17 +78,48 @@ _NEAR = ("{} {}", "{}, {}", "({}) {}")  # how a distance may stand after what it
 def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR[-1]) -> str:
     things = writer.things(question.query)
     if question.where:
-        said = (comparison_words(each, writer, writer.vocabulary.write_number) for each in question.where)
-        things = form.format(things, " and ".join(f"with {each}" for each in said))
+        terms = (comparison_words(each, writer, writer.vocabulary.write_number) for each in question.where)
+        things = form.format(things, " and ".join(f"with {each}" for each in terms))
     if question.near is not None:
+        if isinstance(question.query, Entity) and isinstance(question.near.of, Entity) and question.near.within is None:
+            return f"the distance between {things} and {writer.things(question.near.of)}"
         things = form.format(things, _distance(question, question.near, writer))
     match question.aggregate:
-        case None:
+        case None if question.columns:
+            names = [writer.attribute(one) for one in question.columns]
+            things = f"the {', '.join(names[:-1])} and {names[-1]} of {things}"
             return _sorted(things, question.sorting, question.limit, writer)
+        case None:
+            bracketed = question.sorting is not None and isinstance(writer, StrictWriter)
+            return _sorted(f"({things})" if bracketed else things, question.sorting, question.limit, writer)
         case Aggregate.COUNT:
             return f"how many {things}"
+        case Aggregate.WHETHER:
+            said = writer.whether(question.query) if isinstance(writer, _Writer) else None
+            return f"are there {things}" if said is None or question.where or question.near else said
     assert question.of is not None
+    if question.aggregate is Aggregate.VALUE:
+        return term_words(_of_one(question), writer, writer.vocabulary.write_number)
     return f"{_TOTALS[question.aggregate]} {_measure(question.of, writer)} of {things}"
+
+
+def _of_one(question: Question) -> Term:
+    """The term of a value, with its one thing named."""
+    assert isinstance(question.of, Calculated) and isinstance(question.query, Entity)
+    return of_thing(question.of, question.query.entity)
+
+
+def inner_question(question: Question, writer: _Writer | StrictWriter) -> str:
+    """A question within another: `the country with the smallest area`, or `(top 3 cities in Japan by population)`."""
+    sorting, near = question.sorting, question.near
+    one = writer.singular(question.query) if isinstance(writer, _Writer) and question.limit == 1 else None
+    if one is not None and not question.where and not question.columns:
+        if near is not None and sorting is None and near.within is None:
+            return f"(the {one} {_distance(question, near, writer)})"
+        if near is None and sorting is not None and sorting.nearest is None and isinstance(sorting.attribute, int):
+            word = "largest" if sorting.descending else "smallest"
+            return f"(the {one} with the {word} {writer.attribute(sorting.attribute)})"
+    return f"({_asked(question, writer)})"
 
 
 def _distance(question: Question, near: Near, writer: _Writer | StrictWriter) -> str:
@@ -120,6 +160,8 @@ class _Writer(NumberWriter):
 
     def entity(self, entity: int) -> str:
         """The label of an entity where it is read as this one, else its name, in quotes where they are needed."""
+        if entity < 0:
+            return inner_question(self.inner[-1 - entity], self)
         if not self.always_quoted:
             for text in (self.vocabulary.entity_label(entity), self.vocabulary.entity_name(entity)):
                 if self._is_plain(text, entity):
@@ -154,6 +196,15 @@ class _Writer(NumberWriter):
             if cursor.class_at(0) == (query.of.entity, len(cursor.tokens)):
                 return some
         return None
+
+    def singular(self, query: Query) -> str | None:
+        """The words of a set with its class in the singular: `country in Africa`."""
+        kind, *further = query.parts if isinstance(query, And) else (query,)
+        if self._kind(kind) is None or not isinstance(kind, Follow) or not isinstance(kind.of, Entity):
+            return None
+        label = self.vocabulary.entity_label(kind.of.entity)
+        noun = label[:1].lower() + label[1:] if label[1:].islower() else label
+        return noun + (self._said(tuple(further), False, True) if further else "")
 
     def _kinds(self, query: Query) -> str | None:
         """The plural noun of a class, or of several."""
@@ -209,6 +260,16 @@ class _Writer(NumberWriter):
     def _object(self, query: Query, last: bool) -> str:
         """What a verb is about: in brackets where what follows would be taken for a part of it."""
         return self.things(query, True) if last or not is_open(query) else self._in_brackets(query)
+
+    def whether(self, query: Query) -> str | None:
+        """What is said of one thing: `whether Paris is in France`."""
+        match query:
+            case And((Entity(entity), *parts)) if parts:
+                said = (
+                    self._predicate(part, False, part is parts[-1]) or f"is {self._in_brackets(part)}" for part in parts
+                )
+                return f"whether {self.entity(entity)} {' and '.join(said)}"
+        return None
 
     # -------------------------------------------------------------------------------------------------- conditions
 
@@ -284,7 +345,7 @@ class _Writer(NumberWriter):
 
     def _is_in(self, relation: int, place: int) -> bool:
         """Whether `in` is read as a relation where something stands that is called by another word of place."""
-        verbs = self.lexicon.reduced.get("in", [])
+        verbs = self.lexicon.reduced.get("in", []) if place >= 0 else []
         if not any(verb.relation == relation and 0 < verb.loose < 3 for verb in verbs):
             return False
         return tightest([verb for verb in verbs if self.vocabulary.leads(verb.relation, place)]) == [relation]
@@ -349,6 +410,6 @@ def _ends_openly(query: Query) -> bool:
             return is_open(of)
         case HavingValue() | Not(HavingValue()):
             return any(isinstance(node, ValueOf) and is_open(node) for node in nodes(query))
-        case Entity():
-            return False
+        case Entity(entity):
+            return entity < 0
     return True

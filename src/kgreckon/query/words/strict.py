@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import assert_never
 
 from kgreckon.query.algebra import (
@@ -20,6 +21,7 @@ from kgreckon.query.algebra import (
     ValueOf,
     plain_number,
 )
+from kgreckon.query.question import Question
 from kgreckon.query.vocabulary import Vocabulary
 
 _SIGNS = {
@@ -59,8 +61,8 @@ def comparing(comparison: Comparison, operand: str) -> str:
 class StrictWriter:
     """Writes any query so that it is read as it is."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
+    def __init__(self, vocabulary: Vocabulary, inner: Sequence[Question] = ()) -> None:
+        self.vocabulary, self.inner = vocabulary, inner
 
     def attribute(self, attribute: int) -> str:
         """The name of an attribute."""
@@ -72,6 +74,10 @@ class StrictWriter:
     def things(self, query: Query) -> str:
         """A set in a form that stands anywhere."""
         match query:
+            case Entity(entity) if entity < 0:
+                from kgreckon.query.words.sentences import inner_question
+
+                return inner_question(self.inner[-1 - entity], self)
             case Entity(entity):
                 return quoted(self.vocabulary.entity_name(entity))
             case Follow(relation, of) if relation & 1:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from kgreckon.query.algebra import And, Entity, Follow, Not, Or, Query
+from kgreckon.query.question import Question
 from kgreckon.query.s_expressions import MAX_DEPTH
+from kgreckon.query.within import hole
+from kgreckon.query.words.asked import Asked, Spoken
 from kgreckon.query.words.conditions import ConditionReader
 from kgreckon.query.words.cursor import ARTICLES, is_numbers
 from kgreckon.query.words.lexicon import Noun
 from kgreckon.query.words.verbs import ANYTHING
 
-_INSIDE = ("largest", "biggest", "smallest", "highest", "lowest", "oldest", "newest", "latest", "earliest", "top")
+TOP = {"top": True, "first": True, "bottom": False, "last": False}
+SUPERLATIVES = {
+    "largest": True, "biggest": True, "greatest": True, "highest": True, "longest": True, "latest": True,
+    "newest": True, "smallest": False, "lowest": False, "shortest": False, "least": False, "earliest": False,
+    "oldest": False,
+}  # fmt: skip
+_SMALL_IN_TEXT = "two three four five six seven eight nine ten"
+SMALL = {word: number for number, word in enumerate(_SMALL_IN_TEXT.split(), start=2)}
 
 
 class SetReader(ConditionReader):
@@ -19,12 +30,16 @@ class SetReader(ConditionReader):
 
     _nested = 0
 
+    @abstractmethod
+    def ranked(self, depth: int) -> Question:
+        """Things with an order and a limit: `the 3 largest cities in Japan`."""
+
     def set(self, depth: int) -> Query:
         """A set, or the union of several."""
         parts = [self.part(depth)]
         while self.take("or", *[", or"] * (depth == 0)):
             parts.append(self.part(depth))
-        if len(parts) > 1 and depth == 0 and self.near is not None:
+        if len(parts) > 1 and depth == 0 and self.asked.near is not None:
             raise self.error("a distance is asked of all answers: put what stands beside 'or' in brackets before it")
         return parts[0] if len(parts) == 1 else self.union(parts)
 
@@ -76,6 +91,9 @@ class SetReader(ConditionReader):
             return self._with_modifiers(self._kinds(), depth)
         if named or self.is_quoted() or self.low()[:1] == "#":
             return self._possessive(self._entity(named, name_end), depth)
+        superlatives = (*self.lexicon.superlatives, *SUPERLATIVES, "nearest", "closest")
+        if self.sees(*superlatives, *TOP) or (self._is_count() and self.sees(*superlatives, place=self.at + 1)):
+            return self._asked_within(depth)
         number = self.number(None)
         if number is not None:
             return number
@@ -83,8 +101,6 @@ class SetReader(ConditionReader):
         if word is not None:
             self.at -= word == "who"
             return self._anything(depth)
-        if self.sees(*self.lexicon.superlatives, *_INSIDE):
-            raise self.error("what is largest or smallest is asked at the beginning of a question, not within one")
         if nouns and self.at + 1 <= noun_end:
             raise self.error(f"{self.span(self.at, noun_end)!r} of what? Expected 'of'", noun_end)
         self.unknown("a name, a kind of thing, or a property", self.at)
@@ -99,10 +115,12 @@ class SetReader(ConditionReader):
     def _bracketed(self) -> Query:
         self.expect("(")
         self._deeper()
-        before, self.ranked = self.ranked, False
-        found = self.set(0)
+        before, self.asked.ranked = self.asked.ranked, False
+        try:
+            found = self.set(0)
+        finally:
+            self.asked.ranked = before
         self.expect(")")
-        self.ranked = before
         return found
 
     def _list(self, kind: type[And] | type[Or]) -> Query:
@@ -155,17 +173,43 @@ class SetReader(ConditionReader):
         assert kind is not None and self.lexicon.is_a is not None
         return Follow(self.lexicon.is_a, Entity(kind))
 
+    def _is_count(self) -> bool:
+        return self.low() in SMALL or (self.low().isascii() and self.low().isdigit())
+
+    def _asked_within(self, depth: int) -> Query:
+        """A question within the question: its answers stand for it."""
+        outer, self.asked = self.asked, Asked(self.at, depth, ranked=True)
+        try:
+            return self._hole(self.ranked(depth))
+        finally:
+            self.asked = outer
+
+    def _hole(self, question: Question) -> Query:
+        self.inner.append(question)
+        return hole(len(self.inner) - 1)
+
     def _anything(self, depth: int) -> Query:
-        parts = self._modifiers([], depth)
-        if not parts:
-            return Or((Entity(0), Not(Entity(0))))
-        return parts[0] if len(parts) == 1 else And(tuple(parts))
+        return self._modified([], depth)
+
+    def _modified(self, parts: list[Query], depth: int, singular: bool = False) -> Query:
+        """A noun with what is said about it; with a superlative in it, it is a question of its own."""
+        outer, self.spoken = self.spoken, Spoken(singular)
+        try:
+            parts, spoken = self._modifiers(parts, depth), self.spoken
+        finally:
+            self.spoken = outer
+        query = And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else Or((Entity(0), Not(Entity(0))))
+        if spoken.best is None and spoken.near is None:
+            return query
+        return self._hole(Question(query, spoken.best, 1, near=spoken.near))
 
     def _with_modifiers(self, head: Query, depth: int) -> Query:
         before, self.kind = self.kind, None
         match head:
             case Follow(relation, Entity(kind)) if relation == self.lexicon.is_a:
                 self.kind = kind
-        parts = self._modifiers([head], depth)
-        self.kind = before
-        return parts[0] if len(parts) == 1 else And(tuple(parts))
+        singular = self.kind is not None and self.is_singular(self.kind, self.at)
+        try:
+            return self._modified([head], depth, singular)
+        finally:
+            self.kind = before

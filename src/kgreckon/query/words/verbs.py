@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from kgreckon.query.algebra import And, Entity, Follow, Not, Or, Query, ValueOf
-from kgreckon.query.words.cursor import ARTICLES, is_numbers
+from kgreckon.query.words.cursor import ARTICLES, is_named, is_numbers
 from kgreckon.query.words.lexicon import PLACES, Lexicon, Noun, Verb, tightest
 from kgreckon.query.words.measures import ValueReader
 
@@ -24,11 +24,7 @@ ENDINGS = ("are there", "is there", "do we know", "are known", "there are")  # o
 def _named_in(objects: Sequence[Query]) -> list[int]:
     """The things that are named as objects, where all of them are."""
     single = [one for part in objects for one in (part.parts if isinstance(part, Or) else (part,))]
-    return [one.entity for one in single if isinstance(one, Entity)] if all(map(_is_named, single)) else []
-
-
-def _is_named(query: Query) -> bool:
-    return isinstance(query, Entity)
+    return [one.entity for one in single if is_named(one)] if all(map(is_named, single)) else []
 
 
 class VerbReader(ValueReader):
@@ -101,7 +97,7 @@ class VerbReader(ValueReader):
 
     def _one_noun(self, nouns: list[Noun], of: Query | None, place: int, turned: bool = False) -> Noun:
         """The one noun that is meant: of several, the one that has anything at the thing that is named."""
-        if len(nouns) > 1 and isinstance(of, Entity):
+        if len(nouns) > 1 and of is not None and is_named(of):
             stated = [
                 noun
                 for noun in nouns
@@ -206,7 +202,7 @@ class VerbReader(ValueReader):
 
     def _refusal(self, relation: int, of: Query) -> Query:
         """What `but not Egypt` leaves out: what a verb leads to from there, or the thing itself."""
-        itself = isinstance(of, Entity) and not self.vocabulary.leads(relation, of.entity)
+        itself = is_named(of) and not self.vocabulary.leads(relation, of.entity)
         return of if itself else Follow(relation, of)
 
     def _refused(self, depth: int) -> list[Query]:
@@ -236,7 +232,7 @@ class VerbReader(ValueReader):
 
     def object_of(self, subject: Query, verbs: list[Verb], place: int, kind: int | None = None) -> Query:
         """What a verb leads to from its subject; of several relations, one that has such ends there."""
-        if len(verbs) > 1 and isinstance(subject, Entity):
+        if len(verbs) > 1 and is_named(subject):
             stated = [verb for verb in verbs if self._ends_in(verb.relation ^ 1, subject.entity, kind)]
             verbs = [verb for verb in stated if not verb.loose] or stated or verbs
         return Follow(self._one_verb(verbs, [], place, self.span(place, self.at)) ^ 1, subject)
@@ -420,6 +416,21 @@ class VerbReader(ValueReader):
         if self.take(*HAVE):
             return self._condition_on(depth)
         self.unknown("a verb, such as 'is', 'has' or " + self._some_verb(), self.at)
+
+    def said_of_one(self, auxiliary: str) -> Query:
+        """What a question asks of a thing that stands after `is`, `does` or `has`."""
+        denied = self.take("not") is not None
+        if auxiliary in BE:
+            found = self._dated(0) if self._is_dated(self.at) else self._being(0)
+        elif auxiliary in HAVE or self.take("have"):
+            self.take(*ARTICLES)
+            found = self._condition_on(0)
+        else:
+            verbs, end = self.finite_at(self.at)
+            if not verbs:
+                self.unknown("a verb", self.at)
+            found = self._verb(verbs, end, 0)
+        return self.negated(found) if denied else found
 
     def _some_verb(self) -> str:
         verb = next((words.verb for words in self.lexicon.relations if words.verb is not None), "'are'")

@@ -5,7 +5,7 @@ An attribute of a part stands for all of it. `touched` of an adjacency and `name
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +154,9 @@ class _Texts:
         return column
 
 
+_REMEMBERED = 4096  # texts that were looked up
+
+
 class StoredSymbols(Symbols):
     """Names and labels in a file, found by an index in another one."""
 
@@ -162,6 +165,7 @@ class StoredSymbols(Symbols):
         self._file, self._of_names, self._of_labels = file, _Texts(file, "name"), _Texts(file, "label")
         self._hashes = index.column("hash", "uint64")
         self._places_of = index.kept(index.column("place", "int32"), file.rows)
+        self._candidates = lru_cache(_REMEMBERED)(self._search)  # words look up each part of a question, and again
 
     def __len__(self) -> int:
         return self._file.rows
@@ -187,13 +191,13 @@ class StoredSymbols(Symbols):
         """The label that the data gives, if any."""
         return self._of_labels.text(place)
 
-    def _candidates(self, folded: str) -> list[int]:
+    def _search(self, folded: str) -> tuple[int, ...]:
         """The places where the index has the hash of a folded text."""
         wanted = np.uint64(text_hash(folded))
         first = last = self._hashes.first_at_least(wanted)
         while last < len(self._hashes) and self._hashes.between(last, last + 1)[0] == wanted:
             last += 1
-        return sorted(set(self._places_of.between(first, last).tolist()))
+        return tuple(sorted(set(self._places_of.between(first, last).tolist())))
 
     def _place(self, name: str) -> int | None:
         return next((place for place in self._candidates(name.casefold()) if self.name(place) == name), None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,8 @@ def query_rows(statistics: Statistics) -> Iterable[list[str]]:
 def unit_rows(statistics: Statistics) -> Iterable[list[str]]:
     """What share of the numbers is measured in each unit."""
     for row in statistics["value_types"]:
-        yield [title(statistics), row["unit"], f"{row['attribute_facts']:,}", f"{row['share']:.1%}", f"{row['values']:,}"]
+        facts, share, values = row["attribute_facts"], row["share"], row["values"]
+        yield [title(statistics), row["unit"], f"{facts:,}", f"{share:.1%}", f"{values:,}"]
 
 
 def missing_rows(statistics: Statistics) -> Iterable[list[str]]:
@@ -74,17 +76,18 @@ def missing_rows(statistics: Statistics) -> Iterable[list[str]]:
 
 def counts(ordinary: list[Statistics], balanced: list[Statistics]) -> str:
     """All tables."""
-    sizes = table(("graph", *(name.replace("_", " ") for name in _COUNTED)), (row for each in ordinary for row in graph_rows(each)))
-    queries = table(("queries", *GENERAL_TYPES, "all"), (row for each in ordinary for row in query_rows(each)))
-    units = table(
-        ("graph", "unit", "attribute facts", "share", "distinct values"), (row for each in ordinary for row in unit_rows(each))
+    sizes = table(
+        ("graph", *(name.replace("_", " ") for name in _COUNTED)), chain.from_iterable(map(graph_rows, ordinary))
     )
+    queries = table(("queries", *GENERAL_TYPES, "all"), chain.from_iterable(map(query_rows, ordinary)))
+    heading: tuple[str, ...] = ("graph", "unit", "attribute facts", "share", "distinct values")
+    units = table(heading, chain.from_iterable(map(unit_rows, ordinary)))
     heading = ("test queries", "type", "queries", *(f"{count} missing" for count in range(_FEW)))
-    missing = [table(heading, (row for each in some for row in missing_rows(each))) for some in (ordinary, balanced)]
+    missing = [table(heading, chain.from_iterable(map(missing_rows, some))) for some in (ordinary, balanced)]
     return (
-        f"{sizes}\n{queries}\n### Types of values\n\nWhat the numbers of the testing graphs are measured in:\n\n{units}\n"
-        "### Missing facts\n\nHard answers to test queries by how many facts and values their cheapest proofs lack:\n\n"
-        f"{missing[0]}\nThe same in the balanced benchmarks:\n\n{missing[1]}"
+        f"{sizes}\n{queries}\n### Types of values\n\nWhat the numbers of the test graphs are measured in:\n\n{units}\n"
+        "### Missing facts\n\nHard answers to test queries by how many facts and values their cheapest proofs lack:\n"
+        f"\n{missing[0]}\nThe same in the balanced benchmarks:\n\n{missing[1]}"
     )
 
 

@@ -40,7 +40,7 @@ LIMITS = {
 
 # The settings that are not the model's own: what a step draws, how weights change, and what surrounds a training.
 OF_TRAINING = {
-    "batch_size", "answers", "negatives", "value_weight", "steps", "learning_rate", "operator_rate", "decay",
+    "batch_size", "answers", "softmax", "negatives", "value_weight", "steps", "learning_rate", "operator_rate", "decay",
     "validate_every", "validation_queries", "checkpoint_every", "report_every", "precision", "device", "seed",
 }  # fmt: skip
 
@@ -164,7 +164,7 @@ def test_the_loss_is_that_of_a_smoothed_softmax(backbone):
 
 @every_model
 def test_with_random_negatives_an_answer_stands_against_all_but_the_querys_own(backbone):
-    trained = model(backbone).eval()
+    trained = model(backbone, softmax="batch").eval()
     queries, positives = batch(Shape.parse("(rp,(e))"), 2), torch.tensor([[1, 2], [2, 3]])
     scores = trained.scores(trained.encode(queries), False)
     torch.manual_seed(0)
@@ -176,6 +176,33 @@ def test_with_random_negatives_an_answer_stands_against_all_but_the_querys_own(b
         others = [each for each in [1, 2, 2, 3, *random.tolist()] if each not in own]
         expected += [-row[[answer, *others]].log_softmax(dim=0)[0] for answer in own]
     assert torch.allclose(loss, torch.stack(expected).mean(), atol=1e-5)
+
+
+def alike(backbone, **settings) -> QueryModel:
+    """A model whose layers too draw the same first weights each time."""
+    torch.manual_seed(0)
+    return model(backbone, **settings).eval()
+
+
+@every_model
+def test_with_every_candidate_drawn_once_a_sampled_softmax_is_the_full_one(backbone, monkeypatch):
+    queries, positives = batch(Shape.parse("(rp,(e))"), 2), torch.tensor([[1, 2], [3, 3]])
+    full, sampled = (alike(backbone, softmax=kind, entity_smoothing=0.0) for kind in ("full", "sampled"))
+    monkeypatch.setattr(torch, "randint", lambda count, size, **_: torch.arange(count))
+    expected, loss = full.loss(queries, positives), sampled.loss(queries, positives, SIZES.entities)
+    assert torch.allclose(loss, expected, atol=1e-5)
+
+
+@every_model
+def test_a_sampled_softmax_stands_for_the_full_one(backbone):
+    """The sum over candidates that it estimates is right in the mean over draws."""
+    queries, positives = batch(Shape.parse("(rp,(e))"), 2), torch.tensor([[1, 2], [3, 3]])
+    full, sampled = (alike(backbone, softmax=kind, entity_smoothing=0.0) for kind in ("full", "sampled"))
+    torch.manual_seed(0)
+    with torch.no_grad():
+        losses = torch.stack([sampled.loss(queries, positives, 6) for _ in range(400)])
+        assert losses.mean().item() == pytest.approx(full.loss(queries, positives).item(), abs=0.1)
+        assert losses.std() > 0.01
 
 
 class TestQuery2Box:

@@ -15,6 +15,7 @@ import torch
 
 import kgreckon as kg
 from in_several import (
+    CPU,
     ENTITIES,
     NODES,
     evaluated,
@@ -22,15 +23,20 @@ from in_several import (
     filled,
     learned_links,
     link_training,
+    neural_steps,
+    neural_training,
     opened,
     rows_drawn,
     saved,
     trained,
+    trained_neural,
     waited,
 )
 from kgreckon.benchmark import BuildSettings, build
 from kgreckon.errors import UserError
-from kgreckon.models.run_files import LAST, LAST_OF_SEVERAL, LISTING, RunFiles
+from kgreckon.models.neural import BACKBONES
+from kgreckon.models.neural.operators import SparseEmbedding
+from kgreckon.models.run_files import BEST, LAST, LAST_OF_SEVERAL, LISTING, RunFiles
 from kgreckon.runs import Run, train
 from kgreckon.runs.checking import check_folder
 from kgreckon.runs.evaluate import evaluate
@@ -128,6 +134,61 @@ def small(tmp_path_factory):
 
 
 FEW: dict[str, Any] = {"rank": 8, "epochs": 4, "batch_size": 64, "heads": 16, "validation_queries": 5, "device": "cpu"}
+
+
+SAMPLED: dict[str, Any] = {"softmax": "sampled", "negatives": 7}
+KINDS: list[dict[str, Any]] = [
+    {"encoding": "baseline", "softmax": "full"},
+    {"encoding": "baseline", **SAMPLED},
+    {"encoding": "baseline", "softmax": "batch", "negatives": 5},
+    {"encoding": "sinusoidal", "softmax": "full"},
+    {"encoding": "dice", **SAMPLED},
+    {"encoding": "dice", "softmax": "full", "value_loss": "map"},
+]
+FORMS: list[dict[str, Any]] = [{"model": model, **kind} for model in sorted(BACKBONES) for kind in KINDS]
+
+
+def test_neural_models_trained_by_several_are_those_of_one(small):
+    """Every backbone and encoding, with full and sampled softmaxes, dense and sparse steps."""
+    expected = neural_training(small.folder, FORMS)
+    for found in together(2, neural_training, small.folder, FORMS):
+        for form, one, other in zip(FORMS, expected, found, strict=True):
+            assert other[0] == pytest.approx(one[0], abs=1e-7), form
+            assert one[1].keys() == other[1].keys() and other[3] >= 3
+            assert all(abs(one[1][name] - other[1][name]).max() < 1e-7 for name in one[1]), form
+            assert all(abs(own - theirs).max() < 1e-6 for own, theirs in zip(one[2], other[2], strict=True)), form
+
+
+@pytest.mark.parametrize("model", sorted(BACKBONES))
+def test_a_sparse_step_changes_only_the_rows_of_its_batch(small, model):
+    steps = neural_steps(small.folder, {"model": model, "softmax": "sampled", "negatives": 3, "batch_size": 4})
+    nodes = steps.model.backbone.nodes
+    assert isinstance(nodes, SparseEmbedding) and len(steps.optimizers) == 2
+    before = nodes.weight.detach().clone()
+    steps.run(0)
+    assert nodes.weight.grad is not None and nodes.weight.grad.is_sparse
+    changed = (nodes.weight != before).any(dim=1).nonzero()[:, 0].tolist()
+    assert set(changed) == set(nodes.weight.grad.coalesce().indices()[0].tolist())
+    assert 0 < len(changed) <= 4 + 2 * 4 + 3 < len(before)
+
+
+@pytest.mark.parametrize("softmax", ["full", "sampled"])
+def test_a_neural_training_goes_on_with_any_number_of_processes(small, tmp_path, softmax):
+    """Stopped with two processes, continued by one; and the other way round."""
+    changes = {"model": "gqe", "softmax": softmax, "negatives": 9}
+    whole = trained_neural(small.folder, tmp_path / "whole", changes)
+    assert together(2, trained_neural, small.folder, tmp_path / "r", changes, 5)[0].keys() == set(range(1, 6))
+    assert (tmp_path / "r" / LAST_OF_SEVERAL / LISTING).is_file() and not (tmp_path / "r" / LAST).exists()
+    assert trained_neural(small.folder, tmp_path / "r", changes) == pytest.approx(whole, rel=1e-3)
+    assert not (tmp_path / "r" / LAST_OF_SEVERAL).exists()
+    trained_neural(small.folder, tmp_path / "s", changes, 5)
+    for found in together(2, trained_neural, small.folder, tmp_path / "s", changes):
+        assert found == pytest.approx(whole, rel=1e-3)
+    runs = [Run.open(tmp_path / name) for name in ("whole", "r", "s")]
+    mrr = [run.best()["validation_mrr"] for run in runs]
+    assert mrr[1:] == pytest.approx([mrr[0]] * 2, abs=0.5)
+    shapes = [{name: tensor.shape for name, tensor in run.files.tensors(BEST, CPU).items()} for run in runs]
+    assert shapes[0] == shapes[1] == shapes[2]
 
 
 @pytest.fixture(scope="module")

@@ -582,8 +582,12 @@ class TestSettings:
     def test_those_of_an_older_run_are_read_in_two_parts_and_by_their_old_names(self):
         parts = {"model": {"model": "gqe", "numbers": "dice", "dimension": 8}, "training": {"steps": 5, "seed": 3}}
         found = settings_from_json(parts)
-        before: dict[str, Any] = {"answers": 1, "number_dropout": 0.0}  # what held before they were settings
+        # What held before they were settings:
+        before: dict[str, Any] = {"answers": 1, "number_dropout": 0.0, "softmax": "full"}
         assert found == choose_settings("gqe", encoding="dice", dimension=8, steps=5, seed=3, **before)
+        for negatives, softmax in ((0, {"softmax": "full"}), (512, {"softmax": "batch", "negatives": 512})):
+            whole = settings_from_json({"neural": {"model": "gqe", "negatives": negatives}})
+            assert whole == choose_settings("gqe", **{**before, **softmax})
         assert settings_from_json({"reckoner": {"rank": 4}}) == choose_settings("reckoner", rank=4)
 
     def test_a_preset_is_where_changes_start_from(self):

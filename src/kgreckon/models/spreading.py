@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from kgreckon.errors import UserError
 from kgreckon.processes import ALONE, Processes
 
 _DRAWN = 4096  # rows that are drawn at once
@@ -37,6 +38,13 @@ def first_rows(
             rows[low - own.start : high - own.start] = drawn[low - first : high - first]
         first = last
     return rows
+
+
+def check_batch(size: int, processes: Processes) -> None:
+    """Raise a UserError where a batch leaves nothing to some process."""
+    last = processes.part(size, processes.size - 1)
+    if last.start == last.stop:
+        raise UserError(f"batch_size={size} is too small for {processes.size} processes: choose a larger one")
 
 
 class Lookup:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from kgreckon.errors import UserError, unknown_name
-from kgreckon.models.neural.operators import FeedForward
+from kgreckon.models.neural.operators import WHOLE, Embedding, FeedForward, Tables
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,11 @@ class Geometry:
     particles: int
     box_score: str
     generator: torch.Generator  # for the first weights
+    tables: Tables = WHOLE
+
+    def node_table(self) -> Embedding:
+        """A vector for each node: the table that grows with the graph, and may be spread over processes."""
+        return self.tables.new(self.num_nodes, self.dimension, self.generator)
 
 
 class Backbone(nn.Module, ABC):

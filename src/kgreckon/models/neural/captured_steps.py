@@ -8,7 +8,7 @@ from torch import Tensor
 
 from kgreckon.models.neural.device_queries import DeviceQueries
 from kgreckon.models.neural.neural_settings import NeuralSettings
-from kgreckon.models.neural.operators import Embedding
+from kgreckon.models.neural.operators import Embedding, SpreadEmbedding
 from kgreckon.models.neural.query_model import QueryModel
 
 _WARM_UP = 2
@@ -37,19 +37,27 @@ class CapturedSteps:
         self.model, self.queries, self.settings, self.mixed_precision = model, queries, settings, mixed_precision
         self.device = queries[0].ids.device
         cuda = self.device.type == "cuda"
-        embeddings = {module.weight for module in model.modules() if isinstance(module, Embedding)}
+        self.processes = model.processes
+        tables = [module for module in model.modules() if isinstance(module, Embedding)]
+        embeddings = {table.weight for table in tables}
+        sparse = {table.weight for table in tables if table.sparse}
+        self._spread = {table.weight for table in tables if isinstance(table, SpreadEmbedding)}
         learned = [weight for weight in model.parameters() if weight.requires_grad]
         operators = [weight for weight in learned if weight not in embeddings]
         self._shares = (1.0, settings.operator_rate)
         self._rates = [torch.tensor(settings.learning_rate * share, device=self.device) for share in self._shares]
         groups = [
-            {"params": [weight for weight in learned if weight in embeddings], "lr": self._rates[0]},
+            {"params": [weight for weight in learned if weight in embeddings - sparse], "lr": self._rates[0]},
             {"params": operators, "lr": self._rates[1]},
         ]
         self.optimizer = torch.optim.Adam(groups, fused=True, capturable=cuda)
+        self.optimizers: list[torch.optim.Optimizer] = [self.optimizer]
+        if sparse:  # which changes the rows that a step looked at, and no others
+            rows = [weight for weight in learned if weight in sparse]
+            self.optimizers.append(torch.optim.SparseAdam(rows, lr=self._rates[0]))
         self._losses = [torch.zeros((), device=self.device) for _ in queries]
         self._captured: list[torch.cuda.CUDAGraph] | None = None
-        self._wants_capture = cuda
+        self._wants_capture = cuda and not sparse and self.processes.size == 1
 
     def set_learning_rate(self, rate: float) -> None:
         """From the next step on, change embeddings at this rate and operators at their share of it."""
@@ -92,15 +100,29 @@ class CapturedSteps:
         return self._losses[place]
 
     def _step(self, place: int) -> Tensor:
-        self.optimizer.zero_grad(set_to_none=True)
+        self.model.zero_grad(set_to_none=True)
         batch, positives = self.queries[place].draw(self.settings.batch_size, self.settings.answers)
+        of_numbers = batch.shape.denotes_numbers
+        candidates = self.model.sizes.values if of_numbers else self.model.sizes.entities
+        negatives = self.settings.negatives_among(candidates, self.device.type)
         # The cache of cast weights must not outlive a capture.
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision, cache_enabled=False):
-            loss = self.model.loss(batch, positives, self.settings.negatives)
-        weight = self.settings.value_weight if batch.shape.denotes_numbers else 1.0
+            loss = self.model.loss(batch, positives, negatives)
+        weight = self.settings.value_weight if of_numbers else 1.0
         (loss * weight).backward()
-        self.optimizer.step()
+        if self.processes.size > 1:
+            self._sum_gradients()
+        for optimizer in self.optimizers:
+            optimizer.step()
         return loss.detach()
+
+    def _sum_gradients(self) -> None:
+        """Sum, in one go, the gradients of what every process has whole: each found the part of its own queries."""
+        weights = (weight for weight in self.model.parameters() if weight not in self._spread)
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        whole = self.processes.sum_(torch.cat([gradient.flatten() for gradient in gradients]))
+        for gradient, total in zip(gradients, whole.split([each.numel() for each in gradients]), strict=True):
+            gradient.copy_(total.view_as(gradient))
 
     def _state(self) -> list[Tensor]:
         tensors: list[Tensor] = [*self.model.parameters()]

@@ -12,6 +12,7 @@ from kgreckon.benchmark import Benchmark, QuerySet, Split
 from kgreckon.benchmark.splits import values_in
 from kgreckon.models.neural.neural_settings import NeuralSettings
 from kgreckon.models.neural.number_reasoning import ScaledValues
+from kgreckon.models.neural.operators import WHOLE, Tables
 from kgreckon.models.neural.query_model import QueryModel, Sizes
 from kgreckon.query import Batch, Shape
 
@@ -66,7 +67,12 @@ def training_queries(benchmark: Benchmark, device: torch.device) -> list[DeviceQ
     ]
 
 
-def model_for(benchmark: Benchmark, settings: NeuralSettings, generator: torch.Generator) -> QueryModel:
+def model_for(
+    benchmark: Benchmark,
+    settings: NeuralSettings,
+    generator: torch.Generator,
+    tables: Tables = WHOLE,
+) -> QueryModel:
     """A new model for a benchmark's graph; only the training graph determines what values to expect."""
     graph = benchmark.graph
     sizes = Sizes(len(graph.entities), 2 * len(graph.relations), len(graph.attributes), len(graph.values))
@@ -77,4 +83,4 @@ def model_for(benchmark: Benchmark, settings: NeuralSettings, generator: torch.G
         torch.from_numpy(values_in(benchmark.graphs.at(Split.TRAIN))),
         settings.number_scale,
     )
-    return QueryModel(settings, sizes, values, generator)
+    return QueryModel(settings, sizes, values, generator, tables)

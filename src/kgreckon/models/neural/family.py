@@ -18,12 +18,14 @@ from kgreckon.models.neural.neural_settings import PAPER, SMALL, NeuralSettings
 from kgreckon.models.neural.training import Training
 from kgreckon.models.registry import ModelFamily
 from kgreckon.models.run_files import BEST, RunFiles
+from kgreckon.processes import started_together
 
 
 class NeuralFamily(ModelFamily[NeuralSettings]):
     """All registered backbones, each with numbers as entities or with number reasoning."""
 
     name = "neural"
+    together = True
     settings = NeuralSettings
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": PAPER, "small": SMALL}
 
@@ -48,7 +50,7 @@ class NeuralFamily(ModelFamily[NeuralSettings]):
         progress: TrainingProgress,
     ) -> None:
         """Take all steps that are left."""
-        Training(files, benchmark, settings, device, progress).run_to_the_end()
+        Training(files, benchmark, settings, device, progress, started_together(device)).run_to_the_end()
 
     def open(
         self,

@@ -28,7 +28,7 @@ class GQE(Backbone):
 
     def __init__(self, geometry: Geometry) -> None:
         super().__init__(geometry)
-        self.nodes = Embedding(geometry.num_nodes, geometry.dimension, geometry.generator)
+        self.nodes = geometry.node_table()
         self.relations = Embedding(geometry.num_relations, geometry.dimension, geometry.generator)
         self.intersection = _PooledSet(geometry.dimension, geometry.dropout)
         self.union = _PooledSet(geometry.dimension, geometry.dropout)

@@ -10,6 +10,7 @@ from pydantic import Field
 from kgreckon.models.neural.backbone import BACKBONES, backbone
 from kgreckon.models.settings import Settings
 
+_MANY = {"cpu": 32_768, "cuda": 262_144}  # candidates, from which on a softmax is sampled
 ENCODINGS = ("baseline", "dice", "sinusoidal")
 Share = Annotated[float, Field(ge=0, lt=1)]
 
@@ -50,8 +51,13 @@ class NeuralSettings(Settings):
     value_smoothing: Share = Field(0.3, description="Label smoothing over values.")
     batch_size: int = Field(1024, ge=1, description="Queries in a step, all of one specific type.")
     answers: int = Field(16, ge=1, description="Answers of each query in a step, drawn at random.")
+    softmax: Literal["auto", "full", "sampled", "batch"] = Field(
+        "auto",
+        description="Over all candidates, or a sample that stands for all; `auto` samples where a device has many to "
+        "go through. `batch` takes the batch's other answers and some at random as they are.",
+    )
     negatives: int = Field(
-        0, ge=0, description="Random candidates beside the batch's answers, without label smoothing; 0 takes all."
+        1024, ge=1, description="Candidates drawn for a batch where the softmax is not full; labels are not smoothed."
     )
     value_weight: float = Field(
         1.0, gt=0, le=10, description="The weight of the loss on queries for values; on queries for entities it is 1."
@@ -82,7 +88,18 @@ class NeuralSettings(Settings):
         """The settings of a run; its backbone may be registered by another program only."""
         flat = {**values.get("model", {}), **values.get("training", {})} if "training" in values else dict(values)
         named = {cls.renamed.get(name, name): value for name, value in flat.items()}
+        if "softmax" not in named:  # it was chosen by the number of negatives
+            named["softmax"] = "batch" if named.get("negatives") else "full"
+            named["negatives"] = named.get("negatives") or cls.model_fields["negatives"].default
         return super().choose({**cls.before, **named})
+
+    def samples(self, candidates: int, device: str) -> bool:
+        """Whether so many candidates are stood for by a sample; optimizer steps then change only rows in it."""
+        return self.softmax == "sampled" or (self.softmax == "auto" and candidates > _MANY[device])
+
+    def negatives_among(self, candidates: int, device: str) -> int:
+        """How many of so many candidates are drawn for a batch; 0 where all take part."""
+        return self.negatives if self.softmax == "batch" or self.samples(candidates, device) else 0
 
     @property
     def title(self) -> str:
@@ -115,9 +132,11 @@ class NeuralSettings(Settings):
             ignored["value_smoothing"] = "the MAP loss has no labels to smooth"
         else:
             ignored["type_prior"] = "only value_loss=map has a prior"
-        if self.negatives:
+        if self.softmax in ("sampled", "batch"):
             smoothing = ("entity_smoothing", "value_smoothing")
             ignored |= dict.fromkeys(smoothing, "labels are not smoothed with negatives")
+        if self.softmax == "full":
+            ignored["negatives"] = "the softmax is over all candidates"
         return ignored
 
 
@@ -129,6 +148,7 @@ PAPER: dict[str, Any] = {
     "number_dropout": 0.0,
     "batch_size": 1024,
     "answers": 1,
+    "softmax": "full",
     "steps": 370_000,
     "learning_rate": 1e-3,
     "operator_rate": 1.0,
@@ -139,6 +159,7 @@ SMALL: dict[str, Any] = {
     "dimension": 64,
     "batch_size": 512,
     "answers": 1,
+    "softmax": "batch",
     "negatives": 512,
     "steps": 2_500,
     "dropout": 0.0,

@@ -21,6 +21,7 @@ from kgreckon.models.neural.operators import (
     FeedForward,
     GatedTransition,
     SetOperator,
+    Tables,
     start_as_rotations,
 )
 from kgreckon.models.neural.particles import ParticleIntersection, ParticleTransition
@@ -93,9 +94,10 @@ class NumberReasoning(nn.Module):
         type_prior: bool,
         particles: int,  # of a set, or 0 where a set is one vector
         generator: torch.Generator,
+        tables: Tables,
     ) -> None:
         super().__init__()
-        self.value_loss, self.type_prior = value_loss, type_prior
+        self.value_loss, self.type_prior, self.processes = value_loss, type_prior, tables.processes
         num_units = len(values.low)
         # A Gaussian has a mean and a spread; the softmax form of the released code needs one vector.
         self.dimension = 2 * dimension if value_loss == "map" else dimension
@@ -111,7 +113,7 @@ class NumberReasoning(nn.Module):
         # A density that learns its points too would draw them all to one place, where every value is likely: then what
         # is learned of a value counts only where a query names it.
         self.unit_embeddings.weight.requires_grad_(value_loss != "map")
-        self.learned = Embedding(len(encoded), dimension, generator) if learn_values else None
+        self.learned = tables.new(len(encoded), dimension, generator) if learn_values else None
         self.attributes_in = Embedding(num_attributes, self.dimension, generator)
         self.attributes_out = Embedding(num_attributes, self.dimension, generator)
         self.comparisons = Embedding(num_comparisons, self.dimension, generator)
@@ -192,7 +194,9 @@ class NumberReasoning(nn.Module):
         points = points.double() * self.point_scale
         posteriors = (self._log_posterior(one, points, self.units[rows]) for one in self._particles(theta))
         best = reduce(torch.maximum, posteriors)
-        return (best - best.amax(dim=1, keepdim=True)).float()
+        nothing = best.new_full((len(best), 1), -torch.inf)  # where a process has no values
+        highest = self.processes.max_(torch.cat([best, nothing], dim=1).amax(dim=1, keepdim=True))
+        return (best - highest).float()
 
     def _log_posterior(self, theta: Tensor, points: Tensor, units: Tensor) -> Tensor:  # (b, k), (m, d), (m,) -> (b, m)
         mean, spread = (each.double() for each in self._gaussian(theta))

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding
+
+from kgreckon.models.spreading import first_rows, looked_up
+from kgreckon.processes import ALONE, Processes
 
 
 def start_as_rotations(module: nn.Module, generator: torch.Generator) -> None:
@@ -92,6 +98,8 @@ _FEW = 64
 class Embedding(nn.Module):
     """Vectors of about unit length, one for each id."""
 
+    sparse = False  # whether a gradient is that of the rows that were looked at alone
+
     def __init__(self, count: int, dimension: int, generator: torch.Generator) -> None:
         super().__init__()
         self.count = max(count, 1)
@@ -107,3 +115,62 @@ class Embedding(nn.Module):
             return self.weight.index_select(0, ids)
         one_hot = ids[:, None] == torch.arange(self.count, device=ids.device, dtype=ids.dtype)
         return one_hot.to(self.weight.dtype) @ self.weight
+
+
+class SparseEmbedding(Embedding):
+    """The same with gradients of the rows that were looked at, and no others: an optimizer may change those alone."""
+
+    sparse = True
+
+    def at(self, rows: slice | Tensor) -> Tensor:
+        """Some of the vectors."""
+        if isinstance(rows, slice):
+            rows = torch.arange(self.count, device=self.weight.device)[rows]
+        return embedding(rows, self.weight, sparse=True)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """The vectors of some ids."""
+        return self.at(ids)
+
+
+class SpreadEmbedding(Embedding):
+    """The same of several processes: each holds a part of the rows, and looks the others up where they are."""
+
+    def __init__(
+        self, count: int, dimension: int, generator: torch.Generator, processes: Processes, sparse: bool
+    ) -> None:
+        nn.Module.__init__(self)
+        self.count, self.processes, self.sparse = max(count, 1), processes, sparse
+        self.weight = nn.Parameter(first_rows(self.count, dimension, generator, processes) * dimension**-0.5)
+
+    def at(self, rows: slice | Tensor) -> Tensor:
+        """Some of the vectors; those of a slice are the process's own."""
+        if not isinstance(rows, slice):
+            return looked_up(self.weight, rows, self.count, self.sparse, self.processes)
+        own = self.processes.part(self.count)
+        here = slice(rows.start - own.start, rows.stop - own.start) if rows.start < rows.stop else slice(0, 0)
+        assert 0 <= here.start <= here.stop <= len(self.weight)
+        if self.sparse:
+            return embedding(torch.arange(here.start, here.stop, device=self.weight.device), self.weight, sparse=True)
+        return self.weight[here]
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """The vectors of some ids."""
+        return self.at(ids)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """How the large tables of a model are kept: spread over processes, and with sparse gradients, or neither."""
+
+    processes: Processes = ALONE
+    sparse: bool = False
+
+    def new(self, count: int, dimension: int, generator: torch.Generator) -> Embedding:
+        """A table with so many rows; its first weights do not depend on how it is kept."""
+        if self.processes.size > 1:
+            return SpreadEmbedding(count, dimension, generator, self.processes, self.sparse)
+        return (SparseEmbedding if self.sparse else Embedding)(count, dimension, generator)
+
+
+WHOLE = Tables()

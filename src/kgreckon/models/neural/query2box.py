@@ -39,7 +39,7 @@ class Query2Box(Backbone):
     def __init__(self, geometry: Geometry) -> None:
         super().__init__(geometry)
         dimension, generator = geometry.dimension, geometry.generator
-        self.nodes = Embedding(geometry.num_nodes, dimension, generator)
+        self.nodes = geometry.node_table()
         self.relations = Embedding(geometry.num_relations, dimension, generator)
         self.relation_offsets = Embedding(geometry.num_relations, dimension, generator)
         self.intersection = _Boxes(dimension, geometry.dropout, widest=False)

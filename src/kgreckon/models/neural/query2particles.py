@@ -20,7 +20,7 @@ class Query2Particles(Backbone):
     def __init__(self, geometry: Geometry) -> None:
         super().__init__(geometry)
         dimension, generator = geometry.dimension, geometry.generator
-        self.nodes = Embedding(geometry.num_nodes, dimension, generator)
+        self.nodes = geometry.node_table()
         self.relations = Embedding(geometry.num_relations, dimension, generator)
         self.offsets = Embedding(geometry.particles, dimension, generator)
         self.transition = ParticleTransition(dimension, dimension, dimension, geometry.dropout)

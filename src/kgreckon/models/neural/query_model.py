@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -13,7 +15,11 @@ from kgreckon.models.losses import smoothed_cross_entropy
 from kgreckon.models.neural.backbone import Backbone, Geometry, backbone
 from kgreckon.models.neural.neural_settings import NeuralSettings
 from kgreckon.models.neural.number_reasoning import NumberReasoning, ScaledValues
+from kgreckon.models.neural.operators import WHOLE, Tables
+from kgreckon.models.spreading import gathered, log_sum, own_scores, spread_cross_entropy, summed
 from kgreckon.query import SEVEN, Batch, interpret
+
+_NEVER = -1e4  # the score of what is no candidate: of float16 too
 
 
 @dataclass(frozen=True)
@@ -34,10 +40,15 @@ class QueryModel(nn.Module):
     """
 
     def __init__(
-        self, settings: NeuralSettings, sizes: Sizes, values: ScaledValues, generator: torch.Generator
+        self,
+        settings: NeuralSettings,
+        sizes: Sizes,
+        values: ScaledValues,
+        generator: torch.Generator,
+        tables: Tables = WHOLE,
     ) -> None:
         super().__init__()
-        self.settings, self.sizes = settings, sizes
+        self.settings, self.sizes, self.processes = settings, sizes, tables.processes
         self.is_baseline = settings.encoding == "baseline"
         extra_nodes = sizes.values if self.is_baseline else 0
         extra_relations = 2 * sizes.attributes + len(SEVEN) if self.is_baseline else 0
@@ -49,7 +60,9 @@ class QueryModel(nn.Module):
             particles=settings.particles,
             box_score=settings.box_score,
             generator=generator,
+            tables=tables,
         )
+        self.num_nodes = geometry.num_nodes
         self.backbone = backbone(settings.model)(geometry)
         self.number_reasoning = (
             None
@@ -68,6 +81,7 @@ class QueryModel(nn.Module):
                 type_prior=settings.type_prior,
                 particles=settings.particles if self.backbone.is_set else 0,
                 generator=generator,
+                tables=tables,
             )
         )
 
@@ -135,15 +149,30 @@ class QueryModel(nn.Module):
         return interpret(batch, self, stacking=self)
 
     def scores(
-        self, state: Tensor, of_numbers: bool, candidates: Tensor | None = None
+        self, state: Tensor, of_numbers: bool, candidates: Tensor | slice | None = None
     ) -> Tensor:  # state, (c,) -> (b, candidates)
         """How well each candidate belongs: all entities, all values, or some of them."""
-        entities = self.sizes.entities
+        if candidates is None:
+            candidates = slice(0, self._count(of_numbers))
         if not of_numbers:
-            return self.backbone.scores(state, slice(0, entities) if candidates is None else candidates)
+            return self.backbone.scores(state, candidates)
         if self.number_reasoning is None:
-            return self.backbone.scores(state, slice(entities, None) if candidates is None else candidates + entities)
-        return self.number_reasoning.scores(state, slice(None) if candidates is None else candidates)
+            first = self.sizes.entities
+            if isinstance(candidates, slice):
+                return self.backbone.scores(state, slice(first + candidates.start, first + candidates.stop))
+            return self.backbone.scores(state, candidates + first)
+        return self.number_reasoning.scores(state, candidates)
+
+    def _count(self, of_numbers: bool) -> int:
+        return self.sizes.values if of_numbers else self.sizes.entities
+
+    def _own(self, of_numbers: bool) -> slice:
+        """The candidates that this process scores: those whose vectors it holds."""
+        if of_numbers and self.number_reasoning is not None:
+            return self.processes.part(self.sizes.values)
+        first, own = self.sizes.entities if of_numbers else 0, self.processes.part(self.num_nodes)
+        start, stop = (min(max(end - first, 0), self._count(of_numbers)) for end in (own.start, own.stop))
+        return slice(start, stop)
 
     @torch.no_grad()
     def answer(self, batch: Batch[Tensor], among_values: bool = False) -> Tensor:  # -> (b, candidates)
@@ -155,26 +184,93 @@ class QueryModel(nn.Module):
         state, of_numbers = self.encode(batch), batch.shape.denotes_numbers
         if among_values and self.is_baseline and not of_numbers:
             return self.backbone.scores(state, slice(None))
-        return self.scores(state, of_numbers)
+        if self.processes.size == 1:
+            return self.scores(state, of_numbers)
+        scores = self.scores(state, of_numbers, self._own(of_numbers))
+        whole = scores.new_zeros(len(scores), self._count(of_numbers))
+        whole[:, self._own(of_numbers)] = scores
+        return self.processes.sum_(whole)
 
     def loss(self, batch: Batch[Tensor], positives: Tensor, negatives: int = 0) -> Tensor:  # (b, k) -> ()
         """The mean loss of k positive answers for each query: a softmax over candidates, or the MAP loss.
 
-        The candidates are all there are or, with `negatives`, so many random ones and the positives of the batch.
+        The candidates are all there are or, with `negatives`, so many random ones. Several processes encode a part of
+        the queries each, and compare all of them with the candidates that they have.
         """
-        state = self.encode(batch)
-        of_numbers = batch.shape.denotes_numbers
+        processes, count = self.processes, len(positives)
+        part, of_numbers = processes.part(count), batch.shape.denotes_numbers
+        with self._own_dropout(positives.device):
+            state = self.encode(batch if processes.size == 1 else batch[part])
         if of_numbers and self.number_reasoning is not None and self.settings.value_loss == "map":
-            return self.number_reasoning.map_loss(state, positives).mean()
-        smoothing = self.settings.value_smoothing if of_numbers else self.settings.entity_smoothing
-        total = self.sizes.values if of_numbers else self.sizes.entities
-        if not negatives or negatives + positives.numel() >= total:
-            return smoothed_cross_entropy(self.scores(state, of_numbers).float(), positives, smoothing)
+            if processes.size == 1:
+                return self.number_reasoning.map_loss(state, positives).mean()
+            return summed(self.number_reasoning.map_loss(state, positives[part]).sum() / positives.numel(), processes)
+        if processes.size > 1:
+            state = gathered(state, count, processes)
+        total = self._count(of_numbers)
+        in_batch = self.settings.softmax == "batch"
+        taken = negatives + positives.numel() + 1 if in_batch else negatives
+        if not negatives or taken > total:
+            return self._full_loss(state, of_numbers, positives)
         random = torch.randint(total, (negatives,), device=positives.device)
+        return self._loss_beside(state, of_numbers, positives, random, in_batch)
+
+    def _full_loss(self, state: Tensor, of_numbers: bool, positives: Tensor) -> Tensor:
+        smoothing = self.settings.value_smoothing if of_numbers else self.settings.entity_smoothing
+        if self.processes.size == 1:
+            return smoothed_cross_entropy(_exact(self.scores(state, of_numbers)), positives, smoothing)
+        own, total = self._own(of_numbers), self._count(of_numbers)
+        scores = _exact(self.scores(state, of_numbers, own))
+        return spread_cross_entropy(scores, positives, smoothing, own, total, self.processes)
+
+    def _loss_beside(
+        self, state: Tensor, of_numbers: bool, positives: Tensor, random: Tensor, in_batch: bool
+    ) -> Tensor:  # state, (b, k), (n,) -> ()
+        """The loss beside random candidates, each of which stands for as many others.
+
+        Or, as it was first, beside random ones and the answers of the batch, uncorrected.
+        """
         candidates = torch.cat([positives.flatten(), random])
-        scores = self.scores(state, of_numbers, candidates).float()
+        places = torch.arange(positives.numel(), device=positives.device).view_as(positives)
+        is_random = torch.arange(len(candidates), device=random.device) >= positives.numel()
+        if self.processes.size > 1:  # keep those that this process has
+            own = self._own(of_numbers)
+            here = (candidates >= own.start) & (candidates < own.stop)
+            places = torch.where(here, here.cumsum(0) - 1, -1)[: positives.numel()].view_as(positives)
+            candidates, is_random = candidates[here], is_random[here]
+        scores = _exact(self.scores(state, of_numbers, candidates))
+        if self.processes.size > 1:
+            wanted = own_scores(scores, places, slice(0, len(candidates)), self.processes)
+        else:
+            wanted = scores.gather(1, places)
         # A query's own answers may also be answers of others: there they are not negatives.
         own_answers = (positives[:, :, None] == candidates).any(dim=1)
-        others = scores.masked_fill(own_answers, -1e4).logsumexp(dim=1, keepdim=True)
-        wanted = scores.gather(1, torch.arange(positives.numel(), device=positives.device).view_as(positives))
-        return softplus(others - wanted).mean()
+        if in_batch:
+            others = self._log_sum(scores.masked_fill(own_answers, _NEVER))
+            return softplus(others - wanted).mean()
+        stand_for = math.log(self._count(of_numbers) / len(random))
+        others = self._log_sum((scores + stand_for).masked_fill(own_answers | ~is_random, _NEVER))
+        again = (positives[:, :, None] == positives[:, None]).tril(diagonal=-1).any(dim=2)  # an answer drawn twice
+        among = torch.cat([others, wanted.masked_fill(again, _NEVER)], dim=1).logsumexp(dim=1, keepdim=True)
+        return (among - wanted).mean()
+
+    def _log_sum(self, scores: Tensor) -> Tensor:  # (b, own) -> (b, 1)
+        if self.processes.size == 1:
+            return scores.logsumexp(dim=1, keepdim=True)
+        return log_sum(scores, self.processes)[:, None]
+
+    @contextmanager
+    def _own_dropout(self, device: torch.device) -> Iterator[None]:
+        """Let each of several processes drop what it likes, and then draw the same batches again."""
+        if self.processes.size == 1 or not (self.settings.dropout or self.settings.number_dropout):
+            yield
+            return
+        seed = int(torch.randint(2**31, ()))
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            torch.manual_seed(seed + self.processes.number)
+            yield
+
+
+def _exact(scores: Tensor) -> Tensor:
+    """Scores of single precision at least."""
+    return scores if scores.dtype == torch.float64 else scores.float()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -15,6 +17,7 @@ from torch import Tensor
 from kgreckon.benchmark import Benchmark, Split
 from kgreckon.errors import UserError
 from kgreckon.evaluation import EvaluationQueries, evaluate_scores
+from kgreckon.models.checkpoints import last_checkpoint, save_checkpoint
 from kgreckon.models.devices import float32_products
 from kgreckon.models.interface import TrainingProgress
 from kgreckon.models.interrupts import WholeSteps
@@ -22,8 +25,11 @@ from kgreckon.models.neural.captured_steps import CapturedSteps, type_of_step
 from kgreckon.models.neural.device_queries import model_for, training_queries
 from kgreckon.models.neural.events import EventFile
 from kgreckon.models.neural.neural_settings import NeuralSettings
+from kgreckon.models.neural.operators import SpreadEmbedding, Tables
 from kgreckon.models.neural.query_model import QueryModel
 from kgreckon.models.run_files import BEST, LAST, RunFiles
+from kgreckon.models.spreading import check_batch
+from kgreckon.processes import ALONE, Processes
 
 
 @dataclass
@@ -52,9 +58,11 @@ class Training:
         settings: NeuralSettings,
         device: torch.device,
         progress: TrainingProgress,
+        processes: Processes = ALONE,
     ) -> None:
-        self.files, self.benchmark, self.settings = files, benchmark, settings
-        self.device, self.progress = device, progress
+        self.files, self.benchmark, self.settings = files.of_first(processes), benchmark, settings
+        self.device, self.progress, self.processes = device, progress, processes
+        check_batch(settings.batch_size, processes)
         self.precision = self.settings.precision
         if self.precision == "auto":
             self.precision = "tf32" if self.device.type == "cuda" else "float32"
@@ -74,13 +82,14 @@ class Training:
         per_type = settings.validation_queries
         self.validation = EvaluationQueries.load(self.benchmark, Split.VALID, self.device, per_type)
         generator = torch.Generator().manual_seed(settings.seed)
-        self.model = model_for(self.benchmark, self.settings, generator).to(self.device)
+        tables = Tables(self.processes, settings.samples(len(self.benchmark.graph.entities), self.device.type))
+        self.model = model_for(self.benchmark, self.settings, generator, tables).to(self.device)
         self.steps = CapturedSteps(self.model, queries, settings, self.precision == "bf16")
         counters = _Counters()
-        if self.files.has(LAST):
-            tensors = self.files.tensors(LAST, self.device)
+        tensors = last_checkpoint(self.files, spread_tensors(self.model), self.device, self.processes)
+        if tensors is not None:
             try:
-                counters = _Counters(**restore_state(self.model, self.steps.optimizer, tensors))
+                counters = _Counters(**restore_state(self.model, self.steps.optimizers, tensors))
             except (RuntimeError, KeyError, TypeError) as error:
                 raise UserError(f"{self.files.folder / LAST} does not fit the run's settings: {error}") from None
         self.files.forget_after(counters.told)
@@ -94,7 +103,8 @@ class Training:
         self.progress.begin(counters.step, settings.steps)
         total = torch.tensor(counters.total, device=self.device)
         self.clock = counters.step, perf_counter()  # since when steps are timed
-        with WholeSteps() as whole, EventFile(self.files.folder / "events", counters.told) as events:
+        event_file = EventFile(self.files.folder / "events", counters.told) if self.processes.is_first else None
+        with WholeSteps() as whole, event_file or nullcontext() as events:
             try:
                 while True:
                     if counters.told < counters.step:
@@ -109,11 +119,12 @@ class Training:
                         counters.step += 1
                         counters.since += 1
             except KeyboardInterrupt:
-                if counters.step and self._is_finite(total):
+                # Several processes may have been stopped at different steps.
+                if self.processes.size == 1 and counters.step and self._is_finite(total):
                     self._save(counters, total)
                 raise
 
-    def _tell(self, counters: _Counters, total: Tensor, shares: np.ndarray, events: EventFile) -> None:
+    def _tell(self, counters: _Counters, total: Tensor, shares: np.ndarray, events: EventFile | None) -> None:
         """Report, validate and save after a step, where it is time to."""
         settings, step = self.settings, counters.step
         ends = step == settings.steps
@@ -129,7 +140,8 @@ class Training:
             begun, clock = self.clock
             rate = (step - begun) * settings.batch_size / (perf_counter() - clock)
             self.files.record({"step": step, "loss": loss, "queries_per_second": rate})
-            events.add("loss", loss, step)
+            if events is not None:
+                events.add("loss", loss, step)
             self.progress.report(step, loss, rate)
         if validates:
             self._validate(counters, events)
@@ -145,22 +157,29 @@ class Training:
     def _save(self, counters: _Counters, total: Tensor) -> None:
         """Write a checkpoint: everything that the next step depends on."""
         counters.total = float(total)
-        self.files.save(LAST, state_tensors(self.model, self.steps.optimizer, vars(counters)))
+        tensors = state_tensors(self.model, self.steps.optimizers, vars(counters))
+        save_checkpoint(self.files, tensors, spread_tensors(self.model), self.processes)
 
-    def _validate(self, counters: _Counters, events: EventFile) -> None:
+    def _validate(self, counters: _Counters, events: EventFile | None) -> None:
         evaluation = evaluate_scores(self.model.answer, self.validation)
         mrr = evaluation.mean_mrr()
         best = mrr > counters.best_mrr
         if best:
-            self.files.save(BEST, {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()})
+            spread = spread_tensors(self.model)
+            weights = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+            for name in weights.keys() & spread.keys():
+                weights[name] = self.processes.on_first(weights[name], spread[name])
+            self.files.save(BEST, weights)
             counters.best_mrr, counters.best_step = mrr, counters.step
         self.files.record({"step": counters.step, "validation_mrr": mrr, "seconds": evaluation.seconds})
-        events.add("validation MRR", mrr, counters.step)
+        if events is not None:
+            events.add("validation MRR", mrr, counters.step)
         self.progress.validated(counters.step, mrr, best)
 
     def _is_finite(self, total: Tensor) -> bool:
         """Whether the losses since the last report and all weights are numbers: nothing else is kept."""
-        return bool(total.isfinite()) and all(bool(weight.isfinite().all()) for weight in self.model.parameters())
+        finite = bool(total.isfinite()) and all(bool(weight.isfinite().all()) for weight in self.model.parameters())
+        return not self.processes.max_(torch.tensor(float(not finite)))
 
     def _stop_at(self, step: int, shares: np.ndarray) -> None:
         """Name the type whose loss is not finite: the first among those since the last report."""
@@ -178,12 +197,22 @@ class Training:
         )
 
 
-def state_tensors(model: QueryModel, optimizer: torch.optim.Optimizer, progress: dict[str, Any]) -> dict[str, Tensor]:
+def spread_tensors(model: QueryModel) -> dict[str, int]:
+    """The tensors of a checkpoint of which each of several processes has a part, with their rows in all."""
+    tables = {name: table.count for name, table in model.named_modules() if isinstance(table, SpreadEmbedding)}
+    names = ("model.{}.weight", "optimizer.{}.weight.exp_avg", "optimizer.{}.weight.exp_avg_sq")
+    return {form.format(name): count for name, count in tables.items() for form in names}
+
+
+def state_tensors(
+    model: QueryModel, optimizers: Sequence[torch.optim.Optimizer], progress: dict[str, Any]
+) -> dict[str, Tensor]:
     """Everything that the next step depends on, as tensors: weights, moments, random states and counters."""
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     names: dict[Tensor, str] = {weight: name for name, weight in model.named_parameters()}
-    for weight, state in optimizer.state.items():
-        tensors |= {f"optimizer.{names[weight]}.{key}": value for key, value in state.items()}
+    for optimizer in optimizers:
+        for weight, state in optimizer.state.items():
+            tensors |= {f"optimizer.{names[weight]}.{key}": torch.as_tensor(value) for key, value in state.items()}
     tensors["random.cpu"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
@@ -192,19 +221,24 @@ def state_tensors(model: QueryModel, optimizer: torch.optim.Optimizer, progress:
     return tensors
 
 
-def restore_state(model: QueryModel, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> dict[str, Any]:
+def restore_state(
+    model: QueryModel, optimizers: Sequence[torch.optim.Optimizer], tensors: dict[str, Tensor]
+) -> dict[str, Any]:
     """Put everything back; returns the counters."""
     weights = dict(model.named_parameters())
+    of = {weight: each for each in optimizers for group in each.param_groups for weight in group["params"]}
     prefix = "model."
     model.load_state_dict({k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)})
     for key, tensor in tensors.items():
         if key.startswith("optimizer."):
             name, _, part = key.removeprefix("optimizer.").rpartition(".")
-            state = optimizer.state[weights[name]]
+            state = of[weights[name]].state[weights[name]]
             if part in state:
                 state[part].copy_(tensor)
+            elif part == "step":  # sparse steps are counted by an integer
+                state[part] = tensor if tensor.is_floating_point() else int(tensor)
             else:
-                state[part] = tensor.to(weights[name].device if part != "step" else tensor.device)
+                state[part] = tensor.to(weights[name].device)
     torch.set_rng_state(tensors["random.cpu"].cpu())
     if torch.cuda.is_available() and "random.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["random.cuda"].cpu())

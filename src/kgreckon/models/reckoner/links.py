@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.models.losses import smoothed_cross_entropy
 from kgreckon.models.scoring import inner_products
-from kgreckon.models.spreading import Lookup, first_rows, gathered, looked_up, spread_cross_entropy
+from kgreckon.models.spreading import Lookup, check_batch, first_rows, gathered, looked_up, spread_cross_entropy
 from kgreckon.processes import ALONE, Processes
 
 _FIRST_SCALE = 1e-3  # of the first weights: a product of three small numbers says nothing yet
@@ -179,6 +179,7 @@ class LinkTraining:
         self.squares = [torch.zeros_like(weight) for weight in scorer.parameters()]
         device = scorer.nodes.device
         self._rows = torch.zeros(batch_size, dtype=torch.long, device=device)
+        check_batch(batch_size, processes)
         self._part = processes.part(batch_size)  # of a batch's facts
         self._share = (self._part.stop - self._part.start) / batch_size
         self._loss = torch.zeros((), device=device)  # the sum over the steps of an epoch

@@ -7,6 +7,11 @@ A graph of N statements has N / 4 entities: nine of ten are facts of 50 relation
 Each measurement is a process of its own: CPU seconds, seconds and the most memory it took. Yardsticks do the same work
 with other libraries and are left out where these are not installed (pip install duckdb polars). The last table gives
 the exponent between the two largest sizes: 1 is time in proportion to facts.
+
+    python bench/scale.py --wide 1000000
+
+A wide table of so many rows and eight columns instead: names, numbers with units, years, money, texts that repeat and
+lists. Yardsticks only read it.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv
 from rich.console import Console
 
 from kgreckon.cli.console import print_table
@@ -112,8 +118,25 @@ store = ox.Store(folder + "/oxigraph")
 store.bulk_load(path=folder + "/graph.nt", format=ox.RdfFormat.N_TRIPLES)
 """,
 }  # fmt: skip
+WIDE_SCRIPTS = {
+    "pyarrow, only read": """
+import pyarrow.csv
+pyarrow.csv.read_csv(folder + "/wide.csv")
+""",
+    "polars, only read": """
+import polars as pl
+pl.read_csv(folder + "/wide.csv")
+""",
+    "DuckDB, only read": """
+import duckdb
+duckdb.connect().execute(f"create table wide as select * from read_csv('{folder}/wide.csv')")
+""",
+}
 SLOW = "Oxigraph, N-Triples loaded"
-NEEDS = {"DuckDB, TSV with ids": "duckdb", "polars, TSV with ids": "polars"}
+NEEDS = {
+    "DuckDB, TSV with ids": "duckdb", "polars, TSV with ids": "polars",
+    "DuckDB, only read": "duckdb", "polars, only read": "polars",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -194,6 +217,47 @@ def generate(facts: int, folder: Path) -> None:
     )
 
 
+def generate_wide(rows: int, path: Path) -> None:
+    """Write a wide table; the same size gives the same bytes."""
+    rng = np.random.default_rng(7)
+
+    def texts(prefix: str, ids: np.ndarray, behind: str = "") -> pa.Array:
+        return pc.binary_join_element_wise(prefix, pc.cast(pa.array(ids), pa.string()), behind, "")
+
+    tags = [texts("tag ", rng.integers(0, 40, rows)) for _ in range(2)]
+    table = {
+        "name": texts("thing ", np.arange(rows)),
+        "height (m)": pa.array(rng.normal(170, 10, rows).round(1)),
+        "weight": texts("", rng.lognormal(3, 1, rows).round(2), " kg"),
+        "price": pc.binary_join_element_wise("$", texts("", rng.integers(1, 999, rows)),
+                                             texts(",", rng.integers(100, 999, rows)), ""),
+        "year": pa.array(rng.integers(1900, 2020, rows)),
+        "kind": texts("kind ", rng.integers(0, 50, rows)),
+        "maker": texts("maker ", rng.zipf(1.5, rows) % 10_000),
+        "tags": pc.if_else(pa.array(rng.random(rows) < 0.5), pc.binary_join_element_wise(*tags, ", "), tags[0]),
+    }  # fmt: skip
+    pyarrow.csv.write_csv(pa.table(table), path)
+
+
+def wide_steps(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """What is measured of a wide table."""
+    table, out = str(folder / "wide.csv"), str(folder / "wide")
+    yield "import", [sys.executable, "-m", "kgreckon", "import", table, "--out", out, "--overwrite"]
+    for name, script in WIDE_SCRIPTS.items():
+        if find_spec(NEEDS.get(name, "kgreckon")) is not None:
+            yield name, [sys.executable, "-c", f"import sys\nfolder = sys.argv[1]\n{script}", str(folder)]
+
+
+def measure_wide(rows: int, folder: Path, out: Console) -> None:
+    """Import a wide table of so many rows, and only read it with others."""
+    generate_wide(rows, folder / "wide.csv")
+    results = {name: measured(command) for name, command in wide_steps(folder)}
+    cells = [(name, f"{each.cpu:.1f}", f"{each.wall:.1f}", f"{each.memory:,}") for name, each in results.items()]
+    size = (folder / "wide.csv").stat().st_size / 1e6
+    columns = ("", "CPU seconds", "seconds", "memory at most, MB")
+    print_table(out, f"A wide table of {rows:,} rows and 8 columns, {size:.0f} MB", columns, cells)
+
+
 def steps(folder: Path, queries: int) -> Iterator[tuple[str, list[str]]]:
     """What is measured of one size, each with its command."""
     program = [sys.executable, "-m", "kgreckon"]
@@ -253,7 +317,12 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1000, help="of each type in a build; 0 for none")
     parser.add_argument("--slow-up-to", type=int, default=1_000_000, help="largest graph to build on and to load")
     parser.add_argument("--json", type=Path, help="also write what was measured here")
+    parser.add_argument("--wide", type=int, metavar="ROWS", help="measure a wide table of so many rows instead")
     arguments = parser.parse_args()
+    if arguments.wide:
+        with tempfile.TemporaryDirectory() as temporary:
+            measure_wide(arguments.wide, Path(temporary), Console(width=140, highlight=False))
+        return
     out, notes = Console(width=140, highlight=False), Console(stderr=True)
     results: dict[str, dict[int, Measured]] = {}
     with tempfile.TemporaryDirectory() as temporary:

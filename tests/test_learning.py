@@ -271,6 +271,32 @@ def test_a_table_is_learned_by_its_mapping(tmp_path):
     assert isinstance(refused.exception, kg.UserError) and "is a graph already" in str(refused.exception)
 
 
+def test_a_question_to_a_file_learns_beside_it_once(tmp_path, monkeypatch):
+    table, calls = tmp_path / "towns.csv", []
+    table.write_text("town,county,height\n" + "".join(f"t{i},{'abc'[i % 3]},{i % 3}.5\n" for i in range(40)) + "u,a,\n")
+
+    def learn(*arguments: Any, **options: Any) -> kg.Run:
+        calls.append(options)
+        return learn_from(*arguments, **options, **FEW)
+
+    learn_from = kg.learn
+    monkeypatch.setattr(kg, "learn", learn)
+    asked = ["ask", str(table), "the height of u", "--learn", "--json", "--above", "0"]
+    first = CliRunner().invoke(app, asked)
+    assert first.exit_code == 0, first.output
+    answers = json.loads(first.stdout)["answers"]
+    assert answers and not any(answer["observed"] for answer in answers)
+    assert "how well: kgreckon info" in first.stderr
+    run = tmp_path / "towns.learned"
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*") if path.is_file()}
+    again = CliRunner().invoke(app, asked)
+    assert json.loads(again.stdout)["answers"] == answers and not again.stderr
+    assert {path: path.stat().st_mtime_ns for path in before} == before and len(calls) == 2
+    table.write_text(table.read_text() + "v,b,1.5\n")
+    changed = CliRunner().invoke(app, asked)
+    assert isinstance(changed.exception, kg.UserError) and "delete it to learn anew" in str(changed.exception)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.6, -1.0])
 def test_a_share_that_leaves_nothing_to_learn_or_to_measure_is_refused(tmp_path, share):
     with pytest.raises(kg.UserError, match="must be above 0 and at most"):

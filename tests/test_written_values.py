@@ -19,6 +19,7 @@ from kgreckon.graph.wide.calendars import (
     read_duration,
     years_of,
 )
+from kgreckon.graph.wide.cell_values import _surrounded
 from kgreckon.graph.wide.column_headers import Header, read_header
 from kgreckon.graph.wide.units import converted, same_dimension, unit_named
 from kgreckon.graph.wide.written import Quantity, decimal_mark, read_quantity
@@ -288,3 +289,20 @@ class TestTimes:
     @pytest.mark.parametrize("text", ["P", "PT", "5 h", "", "h", "1 2 3"])
     def test_what_is_no_duration(self, text):
         assert read_duration(text) is None
+
+
+_BEFORE = ("", "$", "-", "\u2212", "(", "$-", "USD ", "[", "~", " ")
+_BEHIND = ("", " km", "km", "%", ")", " million", "M", " min", "\u00b0C", "]", "rd", "e", " seats", "-", " bn")
+_NUMBERS = ("1", "1,234", "1.234", "12,345.5", "0.5", "1,2345", "007", "1,23,456", "1.", ".5", "12.345.678,9", "9" * 21)
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("unit", ["", "dollars", "kilometres", "minutes"])
+def test_what_is_read_in_one_go_is_what_is_read_one_by_one(decimal, unit):
+    texts = [f"{before}{number}{behind}" for before in _BEFORE for number in _NUMBERS for behind in _BEHIND]
+    found = _surrounded(pa.array(texts), decimal, unit)
+    assert np.isfinite(found).sum() > 50
+    for text, number in zip(texts, found.tolist(), strict=True):
+        if not math.isnan(number):
+            quantity = read_quantity(text, decimal)
+            assert quantity is not None and quantity.unit in (None, unit) and quantity.number == number, text

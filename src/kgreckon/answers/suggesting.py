@@ -18,7 +18,7 @@ from kgreckon.runs.quality import Quality, RelationQuality, Suggestion
 from kgreckon.runs.run_folder import Run
 
 _RELATIONS, _ATTRIBUTES = 3, 2
-_TRIED = 10  # relations, the best found first
+_TRIED = 10  # of each, the best found first
 _THINGS = 512  # that are asked for each, at random
 _AT_ONCE = 64
 _LIKELY = 0.3
@@ -34,9 +34,12 @@ def suggest(run: Run, report: Quality) -> tuple[Suggestion, ...]:
         key=lambda row: row.mean_error / row.mean_error_of_the_median,
     )
     questions = (_question(answerer, row.name, things) for row in relations)
-    halves = np.array_split(things, _ATTRIBUTES)  # numbers of different things
-    numbers = (_number(answerer, row.name, half) for row, half in zip(attributes, halves, strict=False))
-    return (*islice(filter(None, questions), _RELATIONS), *filter(None, numbers))
+    numbers: dict[str, Suggestion] = {}  # by the thing, each another
+    for row in attributes[:_TRIED]:
+        found = _number(answerer, row.name, things)
+        if found is not None and len(numbers) < _ATTRIBUTES:
+            numbers.setdefault(found.words[0], found)
+    return (*islice(filter(None, questions), _RELATIONS), *numbers.values())
 
 
 def _how_well(row: RelationQuality) -> tuple[bool, float, int]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgreckon.cli.app import AsJson, ComparisonsOption, MovedBenchmark, app, print_json
+from kgreckon.cli.learned import learned_beside
 from kgreckon.errors import BeyondAlgebraError, UserError
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ def ask(
         bool | None,
         typer.Option("--exact/--no-exact", help="Only answers that the graph proves; a graph has no others."),
     ] = None,
+    learn: Annotated[
+        bool, typer.Option("--learn", help="Learn from the file or graph first, into a run beside it, once for all.")
+    ] = False,
     only: Annotated[
         OnlyOption | None, typer.Option(help="Of a run: only what the graph proves, or only what is inferred.")
     ] = None,
@@ -78,6 +82,10 @@ def ask(
 
     if as_csv and as_json:
         raise UserError("choose one of --csv and --json")
+    if learn and exact:
+        raise UserError("choose one of --learn and --exact")
+    if learn:
+        graph = learned_beside(graph)
     is_run = is_run_folder(graph)
     if comparisons is not ComparisonsOption.COMPUTED:
         if is_run and not exact:

@@ -32,6 +32,7 @@ MappingFile = Annotated[
 KeyColumn = Annotated[
     str | None, typer.Option(help="The column that names the rows of a wide table; COLUMN+COLUMN, or 'row number'.")
 ]
+SkipBadLines = Annotated[bool, typer.Option(help="Count and report bad lines instead of stopping.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 

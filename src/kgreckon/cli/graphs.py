@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, KeyColumn, MappingFile, app, print_json
+from kgreckon.cli.app import AsJson, KeyColumn, MappingFile, SkipBadLines, app, print_json
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -45,7 +45,7 @@ def import_(
     ] = None,
     names: Annotated[list[Path] | None, typer.Option(help="A further table, of readable names: name, label.")] = None,
     top_attributes: Annotated[int | None, typer.Option(min=1, help="Keep only the N most frequent attributes.")] = None,
-    skip_bad_lines: Annotated[bool, typer.Option(help="Count and report bad lines instead of stopping.")] = False,
+    skip_bad_lines: SkipBadLines = False,
     overwrite: Annotated[bool, typer.Option(help="Replace an existing graph folder.")] = False,
     as_json: AsJson = False,
 ) -> None:

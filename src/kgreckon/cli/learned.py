@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgreckon.cli.app import AsJson, KeyColumn, MappingFile, MovedBenchmark, app, print_json
+from kgreckon.cli.app import AsJson, KeyColumn, MappingFile, MovedBenchmark, SkipBadLines, app, print_json
 from kgreckon.errors import UserError
 
 if TYPE_CHECKING:
     from kgreckon.answers.doubting import DoubtSettings
+    from kgreckon.graph import KnowledgeGraph
 
 
 @app.command()
@@ -29,6 +30,7 @@ def learn(
     ] = 0.1,
     mapping: MappingFile = None,
     key: KeyColumn = None,
+    skip_bad_lines: SkipBadLines = False,
     preset: Annotated[str | None, typer.Option(help="Settings to start from; small on a CPU.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the reckoner, key=value; may be repeated.")
@@ -37,11 +39,9 @@ def learn(
 ) -> None:
     """Learn from all facts of a graph, and report how well hidden facts are found. The same command goes on."""
     import kgreckon as kg
-    from kgreckon.cli.console import console, notes
+    from kgreckon.cli.console import console
     from kgreckon.cli.learning_tables import print_quality
-    from kgreckon.cli.mapping_tables import print_guesses
     from kgreckon.cli.run_tables import TrainingBar
-    from kgreckon.graph.readers import reading_of
     from kgreckon.models.settings import parse_assignments
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what schedulers send
@@ -52,16 +52,7 @@ def learn(
         return
     if not sources or out is None:
         raise UserError("give what to learn from, and --out FOLDER; or --update RUN")
-    if len(sources) == 1 and (str(sources[0]) == "world" or sources[0].is_dir()):
-        if mapping is not None or key is not None:
-            raise UserError(f"--mapping and --key say how tables are read, and {sources[0]} is a graph already")
-        graph = kg.open_graph(sources[0])
-    else:
-        reading = reading_of(mapping, key, lambda guesses: print_guesses(guesses, notes(tables=True)))
-        with notes().status("reading ..."):
-            graph, report = kg.read_sources(sources, reading=reading)
-        for remark in report.remarks():
-            notes().print(remark, soft_wrap=True)
+    graph = _graph_of(sources, mapping, key, skip_bad_lines)
     with TrainingBar() as bar:
         try:
             run = kg.learn(
@@ -75,6 +66,61 @@ def learn(
         print_json({"folder": str(run.folder), "quality": quality.model_dump()})
         return
     print_quality(quality, run.folder, console(), rows=10)
+
+
+def _graph_of(
+    sources: list[Path], mapping: Path | None, key: str | None, skip_bad_lines: bool, remarks: bool = True
+) -> KnowledgeGraph:
+    """A graph that there is, or one from files, with what was guessed and met on the way on stderr."""
+    import kgreckon as kg
+    from kgreckon.cli.console import notes
+    from kgreckon.cli.mapping_tables import print_guesses
+    from kgreckon.graph.readers import reading_of
+
+    if len(sources) == 1 and (str(sources[0]) == "world" or sources[0].is_dir()):
+        if mapping is not None or key is not None:
+            raise UserError(f"--mapping and --key say how tables are read, and {sources[0]} is a graph already")
+        return kg.open_graph(sources[0])
+    shown = (lambda guesses: print_guesses(guesses, notes(tables=True))) if remarks else None
+    with notes().status("reading ..."):
+        graph, report = kg.read_sources(sources, skip_bad_lines=skip_bad_lines, reading=reading_of(mapping, key, shown))
+    for remark in report.remarks() if remarks else ():
+        notes().print(remark, soft_wrap=True)
+    return graph
+
+
+def learned_beside(place: str) -> str:
+    """The run that was learned from a file or a graph, beside it; learned now where there is none."""
+    import kgreckon as kg
+    from kgreckon.cli.console import notes
+    from kgreckon.cli.run_tables import TrainingBar
+    from kgreckon.models.run_files import is_run_folder
+
+    source = Path(place)
+    run = source.with_name(f"{source.name.partition('.')[0] or source.name}.learned")
+    if is_run_folder(place):
+        raise UserError(f"{place} has learned already: leave --learn out")
+    if place != "world" and not source.is_file() and not source.is_dir():
+        raise UserError(f"{place}: no such file or folder to learn from")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    begun, graph = run.exists(), _graph_of([source], None, None, skip_bad_lines=True, remarks=not run.exists())
+    with TrainingBar() as bar:
+        try:
+            opened = kg.learn(graph, run, progress=bar)
+        except KeyboardInterrupt:
+            raise UserError(f"stopped; what is learned is kept in {run}, and the same command goes on") from None
+        except UserError as error:
+            if not begun:
+                raise
+            raise UserError(
+                f"{error}: {run} was learned from {place} as it was, or is of something else; delete it to learn anew, "
+                f"ask {run} as it is, or learn elsewhere: kgreckon learn {place} --out FOLDER"
+            ) from None
+    quality = opened.quality()
+    if not begun and quality is not None:
+        took = f"learned from {place} into {run} in {quality.seconds:.0f} seconds"
+        notes().print(f"{took}; how well: kgreckon info {run}", style="dim", soft_wrap=True)
+    return str(run)
 
 
 def _update(run: Path, as_json: bool) -> None:

@@ -64,7 +64,7 @@ class ImportReport:
             raise UserError(message)
         self.bad_lines += 1
         if len(self.bad_examples) < _EXAMPLES_KEPT:
-            self.bad_examples.append(message)
+            self.bad_examples.append(message.partition("; --skip-bad-lines")[0])  # which is given
 
     def remarks(self) -> list[str]:
         """One sentence for each thing that was left out, or taken for what it may not be."""

@@ -88,7 +88,7 @@ class RdfTexts:
                 self._state_values(predicate, texts, profile, builder, report)
             elif form is not None and form.mapping.kind is Becomes.BOOLEAN:
                 truths = [TRUTHS.get(text.strip().lower()) for text in texts.texts]
-                tails = self._things.named(("no", "yes"), TRUTH)
+                tails = self._things.named(("no", "yes"), TRUTH).to_pylist()
                 for subject, truth in zip(texts.subjects, truths, strict=True):
                     if truth is not None:
                         builder.add_fact(subject, predicate, tails[truth])
@@ -134,8 +134,9 @@ class RdfTexts:
             things = renamed.get(profile.header, profile.header)
             found = distinct(profile.texts)
             parts = [split(text, separator) if separator else [text] for text in found.texts]
-            names = [self._things.named(own, things) for own in parts]
+            different = list(dict.fromkeys(part for own in parts for part in own))
+            names = dict(zip(different, self._things.named(different, things).to_pylist(), strict=True))
             for subject, code in zip(texts.subjects, found.codes.tolist(), strict=True):
-                for name in names[code] if code >= 0 else ():
+                for name in map(names.__getitem__, parts[code]) if code >= 0 else ():
                     builder.add_fact(subject, predicate, name)
             report.texts_taken.setdefault("things", []).append(profile.header)

@@ -30,6 +30,12 @@ from kgreckon.graph.wide.written import read_quantity
 
 # What needs no reading by this package: a bare point may part thousands where the decimals follow a comma.
 _PLAIN = {".": r"^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$", ",": r"^[-+]?\d+$"}
+# Around a number stand no digits, nor marks that may be a part of it.
+_SURROUNDED = {
+    mark: rf"^(?P<before>[^\d.,\[]{{0,9}})(?P<number>(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{own}\d+)?)"
+    r"(?P<behind>[^\d.,]{0,20})$"
+    for mark, own, group in ((".", r"\.", ","), (",", ",", r"\."))
+}
 _LEFT_OUT = '; --skip-bad-lines leaves such cells out, a mapping can make the column a relation or "left out"'
 
 
@@ -94,7 +100,7 @@ def _each(
 ) -> np.ndarray:  # (rows,) float64
     """Read each different cell once; what cannot be read is a bad line."""
     found = distinct(texts)
-    numbers = np.full(len(found.texts) + 1, np.nan)
+    numbers = np.full(len(found) + 1, np.nan)
     for place, text in enumerate(found.texts):
         try:
             numbers[place] = read(text)
@@ -160,7 +166,9 @@ def _quantities(
         mask = plain.to_numpy(zero_copy_only=False)
         numbers = np.full(len(texts), np.nan)
         numbers[mask] = pc.cast(texts.filter(plain), pa.float64()).to_numpy()
-        others = pc.if_else(plain, pa.scalar(None, pa.string()), texts)
+        if len(others := np.flatnonzero(~mask & pc.is_valid(texts).to_numpy(zero_copy_only=False))):
+            numbers[others] = _surrounded(texts.take(pa.array(others)), mapping.decimal, unit)
+        others = pc.if_else(pa.array(np.isnan(numbers)), texts, pa.scalar(None, pa.string()))
         if others.null_count < len(others):
 
             def read(text: str) -> float:
@@ -178,6 +186,26 @@ def _quantities(
         report.reject_at(table.place(row), f"column {header!r}: the number is too large{_LEFT_OUT}")
     numbers = np.where(infinite, np.nan, numbers * mapping.factor)
     return ColumnNumbers(converted(numbers, unit, to) if unit and unit != to else numbers, to)
+
+
+def _surrounded(texts: pa.Array, decimal: str, unit: str) -> np.ndarray:  # (texts,) float64
+    """Numbers with something before or behind them, such as `$1,200` or `117 min`, in the unit of their column.
+
+    What stands around them is read once, around a 1; NaN where that is not read, or where digits stand in it.
+    """
+    parts = pc.extract_regex(texts, _SURROUNDED[decimal])
+    before, number, behind = parts.flatten()
+    digits = pc.replace_substring(pc.replace_substring(number, "," if decimal == "." else ".", ""), ",", ".")
+    found = distinct(pc.binary_join_element_wise(before, behind, "1"))
+    factors = np.full(len(found) + 1, np.nan)
+    for place, text in enumerate(found.texts):
+        quantity = read_quantity(text, decimal)
+        # A conversion is taken cell by cell: it may be more than a factor, as that of degrees.
+        if quantity is not None and quantity.unit in (None, unit):
+            factors[place] = quantity.number
+    numbers = pc.cast(digits, pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+    scaled = numbers * factors[found.codes]
+    return np.where(np.isfinite(scaled), scaled, np.nan)
 
 
 def _to(number: float, own: str | None, unit: str, text: str) -> float:

@@ -71,8 +71,8 @@ class Profile:
     def sample(self) -> list[tuple[str, int]]:
         """Some different cells from all over the column, and how often each occurs."""
         found = self.distinct
-        step = max(1, len(found.texts) // _LOOKED_AT)
-        return list(zip(found.texts[::step], found.counts[::step].tolist(), strict=True))
+        step = max(1, len(found) // _LOOKED_AT)
+        return list(zip(found.some(step=step), found.counts[::step].tolist(), strict=True))
 
     @cached_property
     def numeric_sample(self) -> list[tuple[str, int]]:
@@ -86,9 +86,9 @@ class Profile:
     def examples(self) -> tuple[str, ...]:
         """A few cells, shortened: the commonest where they repeat, else the first."""
         found = self.distinct
-        commonest = sorted(range(len(found.texts[:_LOOKED_AT])), key=lambda place: -found.counts[place])
-        chosen = commonest[:3] if found.repeated else range(min(3, len(found.texts)))
-        return tuple(_shortened(found.texts[place]) for place in chosen)
+        first = found.some(most=_LOOKED_AT)
+        commonest = sorted(range(len(first)), key=lambda place: -found.counts[place])
+        return tuple(_shortened(first[place]) for place in (commonest if found.repeated else range(len(first)))[:3])
 
     @property
     def is_whole(self) -> bool:
@@ -129,10 +129,10 @@ class Profile:
         return CellForm(ColumnMapping(kind=Becomes.RELATION), "lists")
 
     def _truths(self) -> CellForm | None:
-        values = {text.lower() for text in self.distinct.texts[:3]}
-        if len(self.distinct.texts) == 2 and any(values == set(pair) for pair in _PAIRS):
+        values = {text.lower() for text in self.distinct.some(most=3)}
+        if len(self.distinct) == 2 and any(values == set(pair) for pair in _PAIRS):
             return CellForm(ColumnMapping(kind=Becomes.BOOLEAN))
-        if values == {"0", "1"} and len(self.distinct.texts) == 2 and self.distinct.total >= 10:
+        if values == {"0", "1"} and len(self.distinct) == 2 and self.distinct.total >= 10:
             return CellForm(ColumnMapping(kind=Becomes.BOOLEAN), "only 0 and 1")
         return None
 
@@ -225,7 +225,7 @@ class Profile:
             return False
         surrounded = self._share(lambda text: len(text) > 2 and text[0] == text[-1] == separator) >= MOST  # ,a,b,
         found = self.distinct
-        texts = zip(found.texts[:_LISTS_LOOKED_AT], found.counts.tolist(), strict=False)
+        texts = zip(found.some(most=_LISTS_LOOKED_AT), found.counts.tolist(), strict=False)
         items, first, later = Counter[str](), set[str](), set[str]()
         places, ends = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)  # from the first and the last
         for text, count in texts:

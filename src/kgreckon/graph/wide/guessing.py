@@ -168,7 +168,7 @@ class _Table:
     def _is_a_part(self, profile: Profile) -> bool:
         """Whether the first column of the key names what several rows are of: the country of country and year."""
         found = profile.distinct
-        return len(self.key.columns) > 1 and profile.form is None and len(found.texts) <= _FEW_NAMES * found.total
+        return len(self.key.columns) > 1 and profile.form is None and len(found) <= _FEW_NAMES * found.total
 
     def _as_given(self, header: str, profile: Profile) -> ColumnGuess:
         """What a mapping says of a column, with what is guessed where it says nothing."""
@@ -203,7 +203,7 @@ class _Table:
                 separator=form.mapping.separator if form is not None else "",
             )
             return _taken(profile, mapping, reference.why)
-        if len(found.texts) == 1 and found.total == self.table.num_rows >= _MANY_ROWS:
+        if len(found) == 1 and found.total == self.table.num_rows >= _MANY_ROWS:
             return _left_out(profile, "the same in every row")
         if form is not None and form.mapping.kind is Becomes.NUMBER:
             return self._number(profile, form)
@@ -220,7 +220,7 @@ class _Table:
 
     def _number(self, profile: Profile, form: CellForm) -> ColumnGuess:
         header, found = profile.header, profile.distinct
-        different = len(found.texts) == found.total
+        different = len(found) == found.total
         if profile.is_whole and different and is_plain_id(header) and self.table.num_rows >= _MANY_ROWS:
             return _left_out(profile, "ids: a different number in every row")
         if profile.is_whole and is_plain_id(header) and found.repeated >= REPEATED * found.total:
@@ -239,11 +239,11 @@ class _Table:
         if profile.mean_length > _LONG:
             return _left_out(profile, "long texts")
         if found.repeated >= REPEATED * found.total and found.repeated:
-            why = f"{len(found.texts):,} different in {found.total:,} rows"
+            why = f"{len(found):,} different in {found.total:,} rows"
             return _taken(profile, ColumnMapping(kind=Becomes.RELATION), why + self._mixed(profile))
         if names_rank(header, self.table.name) <= 2 and self.key.columns[0] != ROW and is_plain_id(self.key.columns[0]):
             return _taken(profile, ColumnMapping(kind=Becomes.LABEL), "names of the rows")
-        rarely = "a different one in every row" if len(found.texts) == found.total else "hardly any is in two rows"
+        rarely = "a different one in every row" if len(found) == found.total else "hardly any is in two rows"
         return _left_out(profile, rarely + self._mixed(profile))
 
     @staticmethod

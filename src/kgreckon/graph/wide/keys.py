@@ -32,7 +32,7 @@ class Key:
 def key_of(table: WideTable, profiles: dict[str, Profile]) -> Key | None:
     """The key of a table, if some column can be one."""
     names = [profile for profile in profiles.values() if _may_name(profile, table)]
-    unique = [profile for profile in names if profile.distinct.total == len(profile.distinct.texts)]
+    unique = [profile for profile in names if profile.distinct.total == len(profile.distinct)]
     rank = {profile.header: (names_rank(profile.header, table.name), place) for place, profile in enumerate(names)}
     named = min((profile for profile in unique if not profile.is_whole), key=lambda one: rank[one.header], default=None)
     ids = [profile for profile in unique if profile.is_whole and _is_an_id(profile, table)]
@@ -44,7 +44,7 @@ def key_of(table: WideTable, profiles: dict[str, Profile]) -> Key | None:
     if named is not None and (likely is None or rank[named.header][0] <= 2 or likely is named):
         return Key((named.header,), _told(named, table))
     declared = table.primary_key if all(column in profiles for column in table.primary_key) else ()
-    share = len(likely.distinct.texts) / likely.distinct.total if likely is not None else 0.0
+    share = len(likely.distinct) / likely.distinct.total if likely is not None else 0.0
     if likely is not None and share >= (_OFTEN if rank[likely.header][0] <= 2 else 0.5):
         found = _told_apart(likely, table, profiles)
         if found is not None and (share >= _NEARLY or not (ids or named)):
@@ -64,10 +64,8 @@ def no_key(table: WideTable, profiles: dict[str, Profile]) -> UserError:
     names = [profile for profile in profiles.values() if not profile.form and profile.distinct.total]
     nearest = ""
     if names:
-        best = max(names, key=lambda one: len(one.distinct.texts))
-        nearest = (
-            f" (the nearest is {best.header!r}: {len(best.distinct.texts):,} different in {table.num_rows:,} rows)"
-        )
+        best = max(names, key=lambda one: len(one.distinct))
+        nearest = f" (the nearest is {best.header!r}: {len(best.distinct):,} different in {table.num_rows:,} rows)"
     pair = _pair(table, profiles)
     together = f" {pair[0]!r} and {pair[1]!r} together do: --key '{pair[0]}+{pair[1]}'." if pair else ""
     columns = "" if pair else " --key 'COLUMN+COLUMN' where the second tells rows of one name apart,"
@@ -85,7 +83,7 @@ def _pair(table: WideTable, profiles: dict[str, Profile]) -> tuple[str, str] | N
     seconds = [one for one in whole if one.form is None or one.form.mapping.kind is Becomes.DATE or one.is_whole]
     for first in sorted(firsts, key=lambda one: names_rank(one.header, table.name))[:_TRIED]:
         for second in sorted(seconds, key=lambda one: one.form is None or one.form.mapping.kind is not Becomes.DATE):
-            pairs = first.distinct.codes.astype(np.int64) * len(second.distinct.texts) + second.distinct.codes
+            pairs = first.distinct.codes.astype(np.int64) * len(second.distinct) + second.distinct.codes
             if second is not first and len(np.unique(pairs)) == table.num_rows:
                 return first.header, second.header
     return None
@@ -95,7 +93,7 @@ def _may_name(profile: Profile, table: WideTable) -> bool:
     if not profile.distinct.total or profile.distinct.total < _COMPLETE * table.num_rows or profile.mean_length > _LONG:
         return False
     if profile.form is None:
-        return not any("://" in text for text in profile.distinct.texts[:3])
+        return not any("://" in text for text in profile.distinct.some(most=3))
     return profile.is_whole and profile.form.mapping.kind is Becomes.NUMBER
 
 
@@ -116,7 +114,7 @@ def _told(profile: Profile, table: WideTable) -> str:
 
 def _told_apart(profile: Profile, table: WideTable, profiles: dict[str, Profile]) -> Key | None:
     """A key of nearly unique names, and the column that tells rows of one name apart, if that is needed."""
-    different, total = len(profile.distinct.texts), profile.distinct.total
+    different, total = len(profile.distinct), profile.distinct.total
     told = f"{different:,} different in {table.num_rows:,} rows"
     if total < table.num_rows:
         told += f"; {table.num_rows - total:,} rows have none and are left out"
@@ -135,7 +133,7 @@ def _told_apart(profile: Profile, table: WideTable, profiles: dict[str, Profile]
             and not (other.is_whole and (is_id(other.header) or is_year(other.header)))
         ):
             continue
-        pairs = profile.distinct.codes.astype(np.int64) * (len(other.distinct.texts) + 1) + other.distinct.codes
+        pairs = profile.distinct.codes.astype(np.int64) * (len(other.distinct) + 1) + other.distinct.codes
         together = len(np.unique(pairs[profile.distinct.codes >= 0]))
         preferred = other.form is not None and other.form.mapping.kind is Becomes.DATE
         if together > most * (1.0 if preferred else 1.02) or (

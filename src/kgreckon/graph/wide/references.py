@@ -56,16 +56,16 @@ def _of_one_row(
     """
     if not (profile.is_whole and is_plain_id(profile.header)):
         return None
-    own = set(profile.distinct.texts)
-    numbers = [int(text) for text in own]
+    own = profile.distinct
+    numbers = [int(text) for text in own.texts]
     if len(own) < _FEW or max(numbers) - min(numbers) < _SCATTERED * len(own):
         return None
     for other in tables:
         target = profiles[other.name].get(profile.header)
         if other is table or target is None or keys.get(other.name) in (None, profile.header):
             continue
-        unique = len(target.distinct.texts) == target.distinct.total
-        if unique and len(own.intersection(target.distinct.texts)) >= _MOST * len(own):
+        unique = len(target.distinct) == target.distinct.total
+        if unique and own.shared(target.distinct) >= _MOST * len(own):
             return Reference(other.name, profile.header, f"the ids of {other.name}")
     return None
 
@@ -75,14 +75,14 @@ def _guessed(
 ) -> Reference | None:
     """The column of a table that most cells are found in."""
     whole = profile.is_whole
-    cells = profile.distinct.texts
-    if not cells or (profile.form is not None and not whole and profile.form.why != "lists"):
+    cells = profile.distinct
+    if not len(cells) or (profile.form is not None and not whole and profile.form.why != "lists"):
         return None
     best: tuple[float, Reference] | None = None
     for other in tables:
         for column, target in profiles[other.name].items():
-            unique = len(target.distinct.texts) == target.distinct.total
-            if not unique or target is profile or target.is_whole != whole or len(target.distinct.texts) < _FEW:
+            unique = len(target.distinct) == target.distinct.total
+            if not unique or target is profile or target.is_whole != whole or len(target.distinct) < _FEW:
                 continue
             same_header = profile.header.casefold() == column.casefold() and other is not table
             if whole and not (
@@ -93,7 +93,7 @@ def _guessed(
                 continue
             if not whole and column != keys.get(other.name) and not same_header:
                 continue
-            inside = len(set(target.distinct.texts).intersection(cells)) / len(cells)
+            inside = cells.shared(target.distinct) / len(cells)
             if inside >= (_MOST_OF_ONE_HEADER if same_header or _is_of(profile.header, other.name, column) else _MOST):
                 why = f"{inside:.0%} of its cells name rows of {other.name}".replace("100% of its", "its")
                 if best is None or inside > best[0]:
@@ -122,12 +122,12 @@ def one_class(columns: Sequence[tuple[str, Profile]]) -> dict[str, str]:
     """Columns whose cells are largely the same are of one class: what each class is called instead."""
     renamed: dict[str, str] = {}
     for place, (name, profile) in enumerate(columns):
-        own = set(profile.distinct.texts)
+        own = profile.distinct
         for earlier, other in columns[:place]:
             if earlier == name or renamed.get(earlier, earlier) == name:
                 continue
-            shared = len(own.intersection(other.distinct.texts))
-            fewer, more = sorted((len(own), len(other.distinct.texts)))
+            shared = own.shared(other.distinct)
+            fewer, more = sorted((len(own), len(other.distinct)))
             # Nearly all of the fewer, or a part of both: many counties are called as some city is, and are none.
             if shared >= _FEW and (shared >= _MOST * fewer or (shared >= 0.5 * fewer and shared >= 0.2 * more)):
                 renamed[name] = renamed.get(earlier, earlier)

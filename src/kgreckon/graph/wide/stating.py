@@ -25,11 +25,18 @@ class Things:
     """The names of things: what is called the same, but is of another class, has its class behind its name."""
 
     def __init__(self) -> None:
-        self._classes: dict[str, str] = {}
+        self._owned: list[tuple[str, pa.Array]] = []  # classes and the names that they were the first to take
 
-    def named(self, texts: Iterable[str], things: str) -> list[str]:
+    def named(self, texts: Iterable[str] | pa.Array, things: str) -> pa.Array:
         """The names of things of one class: `Drama` the film, and `Drama (genre)`."""
-        return [text if self._classes.setdefault(text, things) == things else f"{text} ({things})" for text in texts]
+        names = texts if isinstance(texts, pa.Array) else pa.array(list(texts), pa.string())
+        taken = pa.array(np.zeros(len(names), dtype=bool))
+        for owner, owned in self._owned:
+            if owner != things:
+                shared = owned.filter(pc.is_in(owned, value_set=names))  # the fewer are looked up among the more
+                taken = pc.or_(taken, pc.is_in(names, value_set=shared))
+        self._owned.append((things, names.filter(pc.invert(taken))))
+        return pc.if_else(taken, pc.binary_join_element_wise(names, f" ({things})", ""), names)
 
 
 class Statements:
@@ -63,7 +70,7 @@ class Statements:
         ids = np.full(len(rows), -1, dtype=np.int32)
         ids[named] = builder.add_things(rows.filter(pa.array(named)))
         if mapping.type and named.any():
-            tail = builder.add_things(pa.array(self._things.named([mapping.type], "class")))
+            tail = builder.add_things(self._things.named([mapping.type], "class"))
             builder.add_facts(ids[named], _IS_A, np.repeat(tail, int(named.sum())))
         for header, column in mapping.columns.items():
             self._state_column(table, header, column, mapping, ids, builder)
@@ -103,8 +110,8 @@ class Statements:
         self, table: WideTable, header: str, column: ColumnMapping, ids: np.ndarray, builder: GraphBuilder
     ) -> None:
         found = distinct(cells(table.columns[header]))
-        yes_no = builder.add_things(pa.array(self._things.named(("no", "yes"), TRUTH)))
-        tails = np.full(len(found.texts) + 1, -1, dtype=np.int32)
+        yes_no = builder.add_things(self._things.named(("no", "yes"), TRUTH))
+        tails = np.full(len(found) + 1, -1, dtype=np.int32)
         for place, text in enumerate(found.texts):
             if text.lower() in TRUTHS:
                 tails[place] = yes_no[int(TRUTHS[text.lower()])]
@@ -132,8 +139,8 @@ class Statements:
     def _names(self, texts: pa.Array, things: str) -> pa.Array:
         """The names of the things of one class; a bare number is called by its class too: `cylinders 4`."""
         found = distinct(_called(texts, things))
-        names = pa.array([*self._things.named(found.texts, things), None], pa.string())
-        return names.take(pa.array(np.where(found.codes < 0, len(found.texts), found.codes)))
+        names = self._things.named(found.values, things)
+        return names.take(pa.array(found.codes, mask=found.codes < 0))
 
     def _referenced(self, texts: pa.Array, reference: str) -> pa.Array:
         """The names of the rows that cells name by some column of their table."""
@@ -147,7 +154,7 @@ class Statements:
         """The name of each row; null where it has none."""
         things = mapping.things or table.name
         if mapping.key[0] == ROW:
-            return pa.array(self._things.named((f"{things} {row}" for row in range(1, table.num_rows + 1)), things))
+            return self._things.named((f"{things} {row}" for row in range(1, table.num_rows + 1)), things)
         first = cells(table.columns[mapping.key[0]])
         if column := mapping.columns.get(mapping.key[0]):
             first = self._referenced(first, column.references) if column.references else first
@@ -169,7 +176,7 @@ class Statements:
 def _called(texts: pa.Array, things: str) -> pa.Array:
     """What things are called: bare numbers by their class too."""
     found = distinct(texts)
-    if not found.texts or not all(text.lstrip("-").isdecimal() for text in found.texts):
+    if not len(found) or not pc.all(pc.utf8_is_decimal(pc.utf8_ltrim(found.values, "-"))).as_py():
         return texts
     return pc.binary_join_element_wise(things.replace("_", " "), texts, " ")
 

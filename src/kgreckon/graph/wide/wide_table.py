@@ -173,9 +173,25 @@ def cells(column: pa.Array, numeric: bool = False) -> pa.Array:
 class Distinct:
     """The different cells of a column, how often each occurs, and which of them each row has (-1 for none)."""
 
-    texts: list[str]
+    values: pa.Array
     counts: np.ndarray
     codes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The different cells as strings of Python."""
+        return list(self.values.to_pylist())
+
+    def some(self, least: int = 0, most: int | None = None, step: int = 1) -> list[str]:
+        """Some of them, without making strings of all."""
+        return list(self.values.take(pa.array(range(len(self))[least:most:step], pa.int64())).to_pylist())
+
+    def shared(self, other: Distinct) -> int:
+        """How many of them another column has too."""
+        return int(pc.sum(pc.is_in(self.values, value_set=other.values)).as_py() or 0)
 
     @property
     def total(self) -> int:
@@ -193,4 +209,4 @@ def distinct(texts: pa.Array) -> Distinct:
     encoded = texts.dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     counts = np.bincount(codes[codes >= 0], minlength=len(encoded.dictionary))
-    return Distinct(encoded.dictionary.to_pylist(), counts, codes)
+    return Distinct(encoded.dictionary, counts, codes)

@@ -168,7 +168,7 @@ def is_number(query, graph):
         ("cities within 300 of Rome", "how far. Write: within 300 km of"),
         ("cities within 2 degrees of Rome", "within 2 degrees of the latitude"),
         ("cities not within 10 km of Rome", "cannot be denied"),
-        ("cities in Italy or airports within 10 km of Rome", "asked of the answers"),
+        ("cities in Italy or airports within 10 km of Rome", "put what stands beside .or. in brackets"),
         ("countries that border countries nearest to Rome, within 3 km of Rome", "asked of the answers"),
         ("cities within 10 km of Rome within 10 km of Oslo", "near to one thing"),
         ("nearest cities", "expected 'to'"),

@@ -81,7 +81,8 @@ def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR
         terms = (comparison_words(each, writer, writer.vocabulary.write_number) for each in question.where)
         things = form.format(things, " and ".join(f"with {each}" for each in terms))
     if question.near is not None:
-        if isinstance(question.query, Entity) and isinstance(question.near.of, Entity) and question.near.within is None:
+        ends = question.query, question.near.of
+        if all(isinstance(end, Entity) for end in ends) and question == Question(ends[0], near=Near(ends[1])):
             return f"the distance between {things} and {writer.things(question.near.of)}"
         things = form.format(things, _distance(question, question.near, writer))
     match question.aggregate:
@@ -90,7 +91,8 @@ def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR
             things = f"the {', '.join(names[:-1])} and {names[-1]} of {things}"
             return _sorted(things, question.sorting, question.limit, writer)
         case None:
-            bracketed = question.sorting is not None and isinstance(writer, StrictWriter)
+            plain = question.near is None and not question.where  # which stand in brackets already
+            bracketed = plain and question.sorting is not None and isinstance(writer, StrictWriter)
             return _sorted(f"({things})" if bracketed else things, question.sorting, question.limit, writer)
         case Aggregate.COUNT:
             return f"how many {things}"

@@ -28,7 +28,7 @@ def see_reasons(page: Page) -> None:
     """Wait for the answers, and open the reasons of the likeliest inferred one."""
     see_answers(page)
     page.locator("#answers .inferred .why").first.click()
-    expect(page.locator("#answers .inferred .reasons li").first).to_be_visible()
+    expect(page.locator("#answers .why-sentence").first).to_be_visible()
 
 
 def see_answers(page: Page) -> None:
@@ -73,7 +73,7 @@ def ask(words: str) -> str:
 CAPITALS = "capitals of things that speak Portuguese"
 SHOWN = {
     "start": Picture("", see_start),
-    "answers": Picture(ask(CAPITALS), see_reasons),
+    "answers": Picture(f"{ask(CAPITALS)}&above=0.01", see_reasons),
     "map": Picture(ask("cities within 300 km of Rome"), see_map),
     "thing": Picture("thing/Chad", see_thing),
     "phone": Picture("thing/Tokyo", see_thing, 390, 844),

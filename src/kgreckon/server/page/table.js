@@ -27,7 +27,8 @@ export class AnswerTable {
     this.change = change;
     this.isNumbers = found.sort === "numbers";
     this.areProbabilities = info.model.calibration === "probability";
-    this.withScores = info.model.calibration !== "certain";
+    const infers = found.count > found.observed || found.answers.some(({ observed }) => !observed);
+    this.withScores = infers && info.model.calibration !== "certain"; // what is proved has no probability
     this.whole = this.areProbabilities ? 1 : Math.max(...found.answers.map(({ score }) => score), 1e-12);
     this.rows = []; // {row, words, reasons}
     this.body = element("tbody");

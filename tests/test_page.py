@@ -510,6 +510,10 @@ def test_a_count_and_a_mean_are_numbers_with_an_interval(visit, proved):
     expect(total).to_contain_text("stated value")
     total.get_by_role("link").click()
     assert answers(page) <= proved(IN_TWO)
+    follow(page, "is Oslo in Norway?")
+    expect(total.locator(".amount strong")).to_have_text("Yes")
+    follow(page, "population of Oslo - population of Bergen")
+    expect(total.locator(".amount strong")).to_have_text(re.compile(r"^[\d,.]+ persons$"))
 
 
 def test_what_is_unlikely_is_shown_on_demand(visit):

@@ -402,6 +402,7 @@ def _only_in_words(question: Question) -> list[str]:
         "the total": question.aggregate is not None,
         "the order": question.sorting is not None,
         "the columns": bool(question.columns),
+        "the question within": question.said is not None,
         "the limit": question.limit is not None and not question.is_plain,
     }
     return [name for name, is_left_out in parts.items() if is_left_out]

@@ -48,35 +48,51 @@ function estimateCard({ value, low, high, unit, expected, coverage }) {
   );
 }
 
+/** What a total is by what is stated, with what it was computed from. */
+function statedTotal({ kind, attribute, value, unit, counted: of, without }, restsOnAbsence) {
+  const basis = restsOnAbsence ? "by what is stated" : "proved by the graph";
+  if (kind === "whether") return value ? ["Yes", basis] : ["No", "as far as is stated"];
+  if (kind === "count") return [count(value), basis];
+  if (value === null) return ["unknown", kind === "value" ? "not all of its numbers are stated" : "no value is stated"];
+  const isMean = kind === "mean" || kind === "median";
+  const left = without ? `; ${count(without)} without a stated ${attribute} left out` : "";
+  const from = kind === "value" ? "by what is stated" : `of ${counted(of, "stated value")}${left}`;
+  return [isMean ? withUnitOf(rough(value, unit, 6), unit) : withUnit(value, unit), from];
+}
+
+/** What to expect of a total with all that is inferred: a heading, and where it lies. */
+function expectedTotal({ kind, value, unit, expected }) {
+  if (!expected || (kind === "whether" && value)) return null;
+  if (kind === "whether") return [`${percent(expected.value)} likely`, ""];
+  const { low, high, coverage, chance } = expected;
+  if (low === high && low === value) return ["The same", ""];
+  const shown = (number) => (kind === "count" ? count(Math.round(number)) : rough(number, unit));
+  const ends = `between ${shown(low)} and ${withUnitOf(shown(high), unit)} in ${percent(coverage)} of cases`;
+  return [`about ${shown(expected.value)}`, chance < 1 ? `${ends}, if there is one (${percent(chance)})` : ends];
+}
+
 /** One number about all answers: of what is stated, and with what is inferred, with its interval. */
 function totalCard({ words, paper, total, rests_on_absence }) {
-  const { kind, attribute, value, unit, counted: of, without, expected } = total;
-  const isCount = attribute === null;
-  const shown = (number) => (isCount ? count(Math.round(number)) : rough(number, unit));
-  const isMean = kind === "mean" || kind === "median";
-  const digits = isMean ? withUnitOf(rough(value, unit, 6), unit) : withUnit(value, unit);
-  const known = value === null ? "unknown" : isCount ? count(value) : digits;
-  const basis = [
-    isCount ? (rests_on_absence ? "by what is stated" : "proved by the graph") : `of ${counted(of, "stated value")}`,
-    without ? `${count(without)} without a stated ${attribute} left out` : "",
-  ];
-  const same = expected && expected.low === expected.high && expected.low === value;
-  const ends = expected && `between ${shown(expected.low)} and ${withUnitOf(shown(expected.high), unit)}`;
+  const [known, basis] = statedTotal(total, rests_on_absence);
+  const expected = expectedTotal(total);
+  const badge = (text) => element("span", { class: "badge" }, text);
+  const isOfMany = !["value", "whether"].includes(total.kind);
+  const them = total.kind === "count" ? "Show them" : "Show whose values they are";
   return element(
     "div",
     { class: "total" },
     element("p", { class: "sort" }, words),
-    element("p", { class: "amount" }, element("strong", {}, known), " ", element("span", { class: "badge" }, basis.filter(Boolean).join("; "))),
+    element("p", { class: "amount" }, element("strong", {}, known), " ", badge(basis)),
     expected &&
       element(
         "p",
         { class: "inferred" },
-        same ? "The same " : element("strong", {}, `about ${shown(expected.value)} `),
-        element("span", { class: "badge" }, "with what is inferred"),
-        same ? null : element("span", { class: "quiet" }, ` ${ends} in ${percent(expected.coverage)} of cases`),
-        expected.chance < 1 && element("span", { class: "quiet" }, `, if there is one (${percent(expected.chance)})`),
+        element("strong", {}, expected[0]),
+        " ",
+        badge("with what is inferred"),
+        element("span", { class: "quiet" }, ` ${expected[1]}`),
       ),
-    element("p", {}, element("a", { href: questionAddress(paper) }, isCount ? "Show them" : "Show whose values they are")),
+    isOfMany && element("p", {}, element("a", { href: questionAddress(paper) }, them)),
   );
 }
 

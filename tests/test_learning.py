@@ -275,9 +275,9 @@ def test_a_question_to_a_file_learns_beside_it_once(tmp_path, monkeypatch):
     table, calls = tmp_path / "towns.csv", []
     table.write_text("town,county,height\n" + "".join(f"t{i},{'abc'[i % 3]},{i % 3}.5\n" for i in range(40)) + "u,a,\n")
 
-    def learn(*arguments: Any, **options: Any) -> kg.Run:
+    def learn(sources: Any, out: Any, **options: Any) -> kg.Run:
         calls.append(options)
-        return learn_from(*arguments, **options, **FEW)
+        return learn_from(sources, out, **options, **FEW)
 
     learn_from = kg.learn
     monkeypatch.setattr(kg, "learn", learn)

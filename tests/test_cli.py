@@ -425,6 +425,11 @@ class TestAsk:
         beside = json.loads(kgreckon("ask", graph, "things in Japan", "--columns", "latitude", "--json").out)
         assert [row["values"][0]["value"] for row in beside["answers"]] == [35.0, 35.7]
         assert "choose one of" in kgreckon("ask", graph, "things in Japan", "--csv", "--json").problem
+        select = "SELECT ?what ?number WHERE { ?what :latitude ?number } ORDER BY ?number"
+        shown = kgreckon("ask", graph, select, "--csv").out.splitlines()
+        assert shown[0].split(",")[:2] == ["what", "number"] and shown[-1].split(",")[0] == "Oslo"
+        assert kgreckon("ask", graph, "ASK { ?x ?y ?z . ?z ?y ?x }", "--csv").out.splitlines() == ["answer", "false"]
+        assert "no table" in kgreckon("ask", graph, "DESCRIBE :Tokyo", "--csv").problem
         assert (
             "columns are for things"
             in kgreckon("ask", graph, "the latitude of things in Japan", "--columns", "latitude").problem

@@ -176,6 +176,14 @@ def test_numbers_that_are_asked_for_directly_are_those_that_are_stated(earth):
     assert 1_000 < float(distance.values[0].datum) < 1_200
 
 
+def test_how_a_not_is_read_is_said(earth):
+    answerer = kgreckon.load(earth)
+    [otherwise] = answerer.ask("airports in Japan with elevation not > 5 metres").notes()
+    [absent] = answerer.ask("airports in Japan without elevation > 5 metres").notes()
+    assert "stated otherwise" in otherwise and "not stated" in absent
+    assert not answerer.ask("airports in Japan with elevation > 5 metres").notes()
+
+
 def test_nothing_is_nearest_to_itself(earth):
     answerer = kgreckon.load(earth)
     assert "Rome" not in [answer.label for answer in answerer.ask("5 cities nearest to Rome")]

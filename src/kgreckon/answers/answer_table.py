@@ -71,6 +71,7 @@ class Answers:
     unplaced: int = 0  # proved answers that are left out: no place is stated to measure a distance from
     rests_on_absence: bool = False  # whether what is not stated counts as false in the question
     within: tuple[str, ...] = ()  # what questions within the question were answered with, from what is stated
+    stated_otherwise: bool = False  # whether a `not` about a number asks for another one that is stated
     among: int = 0  # of how many with the largest or smallest values the probability is to be one
     count: int = 0  # how many answers there are, those that are not shown with them
 
@@ -135,6 +136,8 @@ class Answers:
         notes = list(self.within)
         if self.rests_on_absence:
             notes.append("'not' is read as 'not stated': what the graph does not state counts as false")
+        if self.stated_otherwise:
+            notes.append("'not' about a number is read as 'stated otherwise': what has no stated value is no answer")
         if self.among:
             them = "the first" if self.among == 1 else f"one of the first {self.among}"
             notes.append(f"the probability is that of being {them}, with what is inferred")

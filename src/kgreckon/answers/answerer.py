@@ -46,7 +46,7 @@ from kgreckon.query import (
     sort_of,
     specific_type,
 )
-from kgreckon.query.absence import rests_on_absence
+from kgreckon.query.absence import is_stated_otherwise, rests_on_absence
 from kgreckon.query.notations import answers_wanted, read_question
 from kgreckon.query.paper import write
 from kgreckon.query.question import Question, Said, Sorting, check_sorts
@@ -271,6 +271,7 @@ class Answerer:
             unplaced=0 if nearness is None else nearness.unplaced,
             rests_on_absence=rests_on_absence(ranking.query),
             within=self._within(question),
+            stated_otherwise=is_stated_otherwise(ranking.query),
         )
 
     def _total(self, question: Question, proved: np.ndarray, only: Only | None, pause: Pause | None) -> Total:

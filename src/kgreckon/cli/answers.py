@@ -110,7 +110,7 @@ def ask(
             named = "--only inferred, --explain, --order, --columns and --comparisons"
             options = f"{named} need a query that can be answered with inference"
             raise UserError(f"{options}: {error}") from None
-        _ask_sparql(answerer, query, limit, above, as_json)
+        _ask_sparql(answerer, query, limit, above, as_json, as_csv)
         return
     if as_json:
         print_json(found.as_json())
@@ -120,10 +120,10 @@ def ask(
         print_found(found, console(), notation=is_paper(query))
 
 
-def _ask_sparql(answerer: Answerer, query: str, limit: int | None, above: float, as_json: bool) -> None:
+def _ask_sparql(answerer: Answerer, query: str, limit: int | None, above: float, as_json: bool, as_csv: bool) -> None:
     """Answer any SPARQL query, with inference if it can be: as many rows as it says itself, 20, or all triples."""
     from kgreckon.cli.console import console
-    from kgreckon.cli.sparql_tables import LoadingBar, print_sparql
+    from kgreckon.cli.sparql_tables import LoadingBar, print_sparql, print_sparql_csv
     from kgreckon.query.notations import answers_wanted
     from kgreckon.query.sparql import gives_triples, own_limit
 
@@ -136,6 +136,8 @@ def _ask_sparql(answerer: Answerer, query: str, limit: int | None, above: float,
             found = stated(query, most)
     if as_json:
         print_json(found.as_json())
+    elif as_csv:
+        print_sparql_csv(found, sys.stdout)
     else:
         print_sparql(found, console())
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 import time
+from typing import TextIO
 
 from rich import progress
 from rich.console import Console
@@ -15,6 +17,7 @@ from kgreckon.cli.bars import Bars
 from kgreckon.cli.console import notes
 from kgreckon.engine.rdf_terms import XSD, Term
 from kgreckon.engine.serializing import serialized
+from kgreckon.errors import UserError
 
 _SHORT = 0.3  # seconds that nobody needs a bar for
 _RIGHT = tuple(f"{XSD}{kind}" for kind in ("double", "float", "decimal", "integer"))
@@ -31,6 +34,20 @@ def print_sparql(found: SparqlAnswers, out: Console) -> None:
     elif found.truth is not None:
         out.print(Text(found.summary()), style="bold")
     _print_notes(found, out)
+
+
+def print_sparql_csv(found: SparqlAnswers, out: TextIO) -> None:
+    """The rows as comma-separated values, with the score of each where something is inferred; or yes or no."""
+    if found.result.form == "triples":
+        raise UserError("the query gives triples, which are no table: ask without --csv")
+    rows = csv.writer(out, lineterminator="\n")
+    if found.truth is not None:
+        rows.writerows([["answer"], [str(found.truth).lower()]])
+        return
+    beside = bool(found.known) and not {"score", "observed"} & set(found.variables)
+    rows.writerow([*found.variables, *(["score", "observed"] * beside)])
+    known = [[one.score, one.observed] for one in found.known] if beside else [[] for _ in found]
+    rows.writerows([*row, *last] for row, last in zip(found.cells(), known, strict=True))
 
 
 def _print_notes(found: SparqlAnswers, out: Console) -> None:

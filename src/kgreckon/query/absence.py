@@ -5,6 +5,11 @@ from __future__ import annotations
 from kgreckon.query.algebra import Follow, HavingValue, Not, Query, ValueOf, nodes
 
 
+def is_stated_otherwise(query: Query) -> bool:
+    """Whether a `not` about a number asks for another one that is stated: things without one are no answers."""
+    return any(isinstance(node, HavingValue) and isinstance(node.of, Not) for node in nodes(query))
+
+
 def rests_on_absence(query: Query) -> bool:
     """Whether what is not stated counts as false somewhere in a query.
 

@@ -246,7 +246,7 @@ async def valid_requests(port: int) -> list[Request]:
         return json.loads((await connection.ask(post(path, data)))[2])
 
     found = [Request("page", message("GET", "/")), Request("info", message("GET", "/api/info"))]
-    queries: list[object] = [example["query"] for example in (await get("/api/info"))["examples"]]
+    queries: list[object] = [*(await get("/api/info"))["examples"]]
     names = [each["name"] for each in (await get("/api/names?limit=25"))["names"]]
     for name in names:
         entity = {"op": "entity", "name": name}

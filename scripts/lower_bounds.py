@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = ("learn", "server", "tables", "agents", "report")
-TOOLS = ("pytest", "hypothesis", "openpyxl", "polars", "jsonschema", "httpx2", "sparqlwrapper", "pyyaml")
+TOOLS = ("pytest", "hypothesis", "openpyxl", "polars", "jsonschema", "httpx", "httpx2", "sparqlwrapper", "pyyaml")
 # Every library is used by one of these.
 TESTS = (
     "test_readers.py", "test_wide_tables.py", "test_storage.py", "test_exact.py", "test_words.py", "test_sparql.py",

@@ -205,6 +205,7 @@ async def heavy(port: int, raw: bytes, end: float, statuses: Counter[int]) -> No
 async def fairness(port: int, clients: int, seconds: float, pause: float) -> list[str]:
     """What polite clients see without and with a hostile one; returns what is wrong with it."""
     valid = await valid_requests(port)
+    valid = random.Random(0).sample(valid, min(len(valid), 200))
     (large,) = (each.raw for each in hostile_requests(*await some_names(port)) if each.kind == "large query")
     expected, _ = await alone(port, valid)
     wrong, slowest = [], []
@@ -395,9 +396,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--fair", action="store_true", help="polite clients, without and with a hostile one")
     parser.add_argument("--pause", type=float, default=10, help="seconds that a polite client waits on average")
+    parser.add_argument("--longest", type=float, default=10, help="seconds that one answer may take, on a slow machine")
     chosen = parser.parse_args()
     start = time.monotonic()
-    command = [sys.executable, "-m", "kgreckon", "serve", chosen.run, "--port", "0"]
+    command = [sys.executable, "-m", "kgreckon", "serve", chosen.run, "--port", "0", "--seconds", str(chosen.longest)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None and server.stderr is not None
         address = server.stdout.readline().strip()

@@ -73,8 +73,12 @@ class LiveGraph:
     @contextmanager
     def locked(self) -> Iterator[ChangeLog]:
         """The log, while nobody else can change the graph."""
-        with ChangeLog.writing(self.folder, graph_identity) as log:
-            yield log
+        while True:
+            identity = graph_identity(self.folder)
+            with ChangeLog.writing(self.folder, graph_identity) as log:
+                if graph_identity(self.folder) == identity:  # else the log may be the one of before
+                    yield log
+                    return
 
     def _moment_of(self, log: ChangeLog) -> Moment:
         """The graph as a log that is locked says it is."""

@@ -129,8 +129,10 @@ export function combobox({
     if (turn !== asked || document.activeElement !== input) return;
     searched = text;
     if (entered && !groups.some(({ choices }) => choices.length)) return close();
+    const marked = entered ? options[active]?.choice.label : undefined;
     show(groups, problem);
-    activate(first && options.length ? 0 : -1);
+    const kept = options.findIndex(({ choice }) => choice.label === marked); // a list that comes late keeps the mark
+    activate(first && options.length ? 0 : kept);
   }
 
   /** Take the choice that is marked; where the list lags behind the typing, the one that has just this name. */
@@ -152,6 +154,7 @@ export function combobox({
   input.addEventListener("input", () => {
     input.removeAttribute("aria-invalid");
     clearTimeout(timer);
+    if (entered) activate(-1); // what is typed counts again
     if (entered) timer = setTimeout(() => search(input.value), 120);
     else timer = setTimeout(() => search(input.value.trim(), input.value.trim() !== ""), 120);
   });

@@ -8,6 +8,7 @@ It needs playwright and Debian's chromium, as the tests of the page do.
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,9 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 LARGEST = 300_000  # bytes that a page of documentation may load for a picture
-PATIENCE = 30_000  # milliseconds
+PATIENCE = 60_000  # milliseconds
+TRIES = 10
+SECONDS = re.compile(r"\d{4,} ms")
 
 
 def see_reasons(page: Page) -> None:
@@ -32,14 +35,24 @@ def see_reasons(page: Page) -> None:
 
 
 def see_answers(page: Page) -> None:
-    """Wait for the answers."""
-    expect(page.locator("#status")).to_contain_text("The graph proves", timeout=PATIENCE)
+    """Wait for the answers; ask again where another program kept the machine busy, so that no such wait is shown."""
+    for _ in range(TRIES):
+        expect(page.locator("#status")).to_contain_text("The graph proves", timeout=PATIENCE)
+        if not SECONDS.search(page.locator("#status").inner_text()):
+            return
+        page.reload()
+    sys.exit(f"the answers take seconds: {page.locator('#status').inner_text()}")
 
 
 def see_map(page: Page) -> None:
-    """Wait for the answers, and go to the map."""
+    """Wait for the answers and the coasts."""
     see_answers(page)
-    page.locator("#map").scroll_into_view_if_needed()
+    see_coasts(page)
+
+
+def see_coasts(page: Page) -> None:
+    """Wait until the map has its ground."""
+    expect(page.locator("g.ground > g .land[d]")).to_be_visible(timeout=PATIENCE)
 
 
 def see_thing(page: Page) -> None:
@@ -51,7 +64,8 @@ def see_thing(page: Page) -> None:
 def see_start(page: Page) -> None:
     """Wait for what the graph is about."""
     expect(page.locator("#about")).to_contain_text("things", timeout=PATIENCE)
-    page.wait_for_load_state("networkidle")
+    see_thing(page)
+    see_coasts(page)
 
 
 @dataclass(frozen=True)
@@ -105,8 +119,9 @@ def take(address: str, names: list[str]) -> None:
             picture = SHOWN[name]
             size: Any = {"width": picture.width, "height": picture.height}
             page = browser.new_page(viewport=size, color_scheme=picture.scheme)
-            page.goto(f"{address}{picture.address}")
-            picture.ready(page)
+            for _ in range(2):  # at first, what is computed once is waited for
+                page.goto(f"{address}{picture.address}")
+                picture.ready(page)
             page.evaluate("document.activeElement.blur()")
             page.mouse.move(0, 0)
             out = PICTURES / f"{name}.png"

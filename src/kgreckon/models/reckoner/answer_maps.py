@@ -128,6 +128,8 @@ class AnswerSample:
         lines = {}
         for name, parts in self._kept.items():
             log_odds, held, counts, share = (np.concatenate(column) for column in zip(*parts, strict=True))
+            if not len(log_odds):  # every query's candidates are known
+                continue
             features = np.stack([np.ones(len(log_odds)), log_odds], axis=1)
             offset, slope = fit_share(features, held, counts, share, (0.0, 1.0), [(None, None), (0.05, None)])
             lines[name] = (offset, slope)

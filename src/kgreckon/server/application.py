@@ -132,7 +132,7 @@ class _Endpoints:
         self.service, self.gate, self.monitor, self.cross_origin = service, gate, monitor, cross_origin
         self.change_token = change_token
         self.files = page_files()
-        self.api = api_routes(service)
+        self.api = api_routes(service, change_token is not None)
         self._works = service, {route.path: route.work for route in self.api}
         self.description = description(self.api, service.limits, with_token)
 
@@ -164,7 +164,7 @@ class _Endpoints:
         """What a route does over the graph as it is now, from the beginning of a request to its end."""
         now, (service, works) = self.service.now(), self._works
         if service is not now:
-            works = {each.path: each.work for each in api_routes(now)}
+            works = {each.path: each.work for each in api_routes(now, self.change_token is not None)}
             self._works = now, works
         return works[route.path]
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Generic, Literal, TypeVar, Union
 
@@ -52,13 +53,13 @@ class ApiRoute(Generic[Request, Answer]):
     changes: bool = False  # the graph, for which a token of its own is asked
 
 
-def api_routes(service: Service) -> tuple[ApiRoute[Any, Any], ...]:
-    """All routes of the interface but its description."""
-    s, t = schemas, thing_schemas
+def api_routes(service: Service, takes_changes: bool = False) -> tuple[ApiRoute[Any, Any], ...]:
+    """All routes of the interface but its description; where it takes no changes, it says so."""
+    s, t, info = schemas, thing_schemas, partial(service.info, takes_changes=takes_changes)
     things, overviews, quick = service.things, service.overviews, Speed.QUICK
     return (
         ApiRoute("GET", "/health", "Is it alive?", s.NoParameters, s.Health, service.health, Speed.AT_HAND),
-        ApiRoute("GET", "/api/info", "What it answers.", s.NoParameters, s.Info, service.info, Speed.AT_HAND),
+        ApiRoute("GET", "/api/info", "What it answers.", s.NoParameters, s.Info, info, Speed.AT_HAND),
         ApiRoute("GET", "/api/overview", "What it is about.", s.NoParameters, t.Overview, overviews.overview),
         ApiRoute("GET", "/api/names", "Names that match a text.", s.NamesRequest, s.Names, service.search, quick),
         ApiRoute(

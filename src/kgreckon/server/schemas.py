@@ -235,6 +235,7 @@ class Info(Schema):
     examples: Annotated[list[str], Field(description="Questions in words that have answers.")]
     has_map: bool
     limits: Limits
+    takes_changes: Annotated[bool, Field(description="Whether the graph can be changed with the token for changes.")]
     changes_in_the_log: Annotated[
         Count | None, Field(description="Changes since the tables were written; null where the graph cannot change.")
     ]

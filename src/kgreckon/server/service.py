@@ -386,12 +386,15 @@ class Service:
             examples=list(self._examples),
             has_map=bool(self.places),
             limits=self.limits,
+            takes_changes=False,
             changes_in_the_log=None,
         )
 
-    def info(self, request: schemas.NoParameters, pause: Pause) -> schemas.Info:
+    def info(self, request: schemas.NoParameters, pause: Pause, takes_changes: bool = False) -> schemas.Info:
         """What this server answers, computed once."""
-        return self.about.model_copy(update={"changes_in_the_log": self.followed.standing})
+        standing = self.followed.standing
+        now = {"changes_in_the_log": standing, "takes_changes": takes_changes and standing is not None}
+        return self.about.model_copy(update=now)
 
 
 def _only_in_words(question: Question) -> list[str]:

@@ -1,6 +1,6 @@
 /** The server's JSON interface. Every failure becomes a Problem with words for the user. */
 
-/** What went wrong, in words. `kind` is wrong (the question), busy, gone or broken (the server). */
+/** What went wrong, in words. `kind` is wrong (the question), token (it is lacking), busy, gone or broken (the server). */
 export class Problem extends Error {
   constructor(kind, message, { seconds = null, mistake = null } = {}) {
     super(message);
@@ -34,7 +34,7 @@ async function request(address, options = {}) {
     throw new Problem("busy", `The server is busy: ${words}`, { seconds });
   }
   if (response.status >= 500) throw new Problem("broken", `The server failed: ${words}`);
-  throw new Problem("wrong", words, { mistake: body?.mistake ?? null });
+  throw new Problem(response.status === 401 ? "token" : "wrong", words, { mistake: body?.mistake ?? null });
 }
 
 function get(path, parameters = {}, signal = undefined) {
@@ -43,14 +43,17 @@ function get(path, parameters = {}, signal = undefined) {
   return request(text ? `${path}?${text}` : path, { signal });
 }
 
-function post(path, body) {
-  const headers = { "Content-Type": "application/json", Accept: "application/json" };
+function post(path, body, more = {}) {
+  const headers = { "Content-Type": "application/json", Accept: "application/json", ...more };
   return request(path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** Remember what a function gave for the same arguments; failures are not remembered. */
+const remembered = [];
+
+/** Remember what a function gave for the same arguments until the graph changes; failures are not remembered. */
 function remembering(ask) {
   const known = new Map();
+  remembered.push(known);
   return (...values) => {
     const key = JSON.stringify(values);
     if (!known.has(key)) {
@@ -67,7 +70,10 @@ function remembering(ask) {
   };
 }
 
-export const info = () => get("/api/info");
+/** Ask for everything anew: the graph has changed. */
+export const forget = () => remembered.forEach((known) => known.clear());
+
+export const info = remembering(() => get("/api/info"));
 export const overview = remembering(() => get("/api/overview"));
 export const places = remembering(() => get("/api/places"));
 export const entity = remembering((name) => get("/api/entity", { name }));
@@ -93,6 +99,8 @@ export function tableAddress(query, { only, order, descending, above, columns },
   const given = { query, format, only, order, descending: descending || null, above: above || null, columns: quoted || null };
   return `/api/table?${new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null))}`;
 }
+/** Change the graph, with the token for changes. */
+export const change = (body, token) => post("/api/change", body, { Authorization: `Bearer ${token}` });
 /** Why something is an answer: an entity by its name, a number by its value and unit. */
 export const explain = (query, { name, value, unit }) =>
   post("/api/explain", value === null ? { query, answer: name } : { query, answer: value, unit });

@@ -111,12 +111,14 @@ REPORT = Quality(
 
 
 @contextmanager
-def serving(graph: KnowledgeGraph, folder: Path, quality: Quality | None = REPORT) -> Iterator[str]:
-    """The address of a server that guesses over a graph, and takes changes to it with the token."""
+def serving(
+    graph: KnowledgeGraph, folder: Path, quality: Quality | None = REPORT, token: str | None = TOKEN
+) -> Iterator[str]:
+    """The address of a server that guesses over a graph, and takes changes to it with a token."""
     graph.save(folder)
     limits = Limits()
     answerer = LiveAnswerer(LiveGraph(folder), lambda moment: Guessing(moment.graph))
-    app = application(Service(answerer, limits, quality=quality), Gate(limits), {"127.0.0.1"}, change_token=TOKEN)
+    app = application(Service(answerer, limits, quality=quality), Gate(limits), {"127.0.0.1"}, change_token=token)
     with running(app, limits) as port:
         yield f"http://127.0.0.1:{port}"
 

@@ -212,21 +212,21 @@ export class Changing {
     });
   }
 
-  /** Make a change that `words` describe, and show what came of it; a UserError of the server is a Problem. */
-  async perform({ add = [], remove = [], isNew = false }, words) {
+  /** Make a change that `words` describe, and show what came of it; `undone` are the words for taking it back. */
+  async perform({ add = [], remove = [], isNew = false }, words, undone = ["Undone: ", ...words]) {
     const before = await likelyOf(this.own.name);
     const counts = await make({ add, remove, new: isNew });
     if (!counts) return;
     api.forget();
-    await this.refresh(() => this.outcome({ add, remove }, words, before));
+    await this.refresh(() => this.outcome({ add, remove }, words, undone, before));
   }
 
   /** What was changed, what that changes of what is predicted, and the way back. */
-  outcome(change, words, before) {
+  outcome(change, words, undone, before) {
     const problem = element("p", { class: "problem", role: "alert" });
     const undo = async () => {
       try {
-        await this.perform({ add: change.remove, remove: change.add }, ["Undone: ", words]);
+        await this.perform({ add: change.remove, remove: change.add }, undone, words);
       } catch (error) {
         problem.textContent = error.message;
       }

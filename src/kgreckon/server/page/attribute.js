@@ -5,12 +5,37 @@ import { element } from "./elements.js";
 import { histogram } from "./histogram.js";
 import { linkTo } from "./lists.js";
 import { counted, isCalendar, measured, percent, rough, stated, unitOf } from "./numerals.js";
+import { questionOf, rangePicker, rangeWords } from "./picking.js";
+import { questionAddress } from "./router.js";
 import { PAGE, columns, coverage, growing, head, reportLink, section } from "./parts.js";
 
 function extremes(attribute, order, values, total) {
   const more = async (offset) => (await api.values({ attribute, order, offset, limit: PAGE })).values;
   const item = ({ entity, value }) => [linkTo("thing", entity), element("span", { class: "value" }, stated(value))];
   return growing(values, total, more, item, { class: "near" });
+}
+
+/** The distribution, on which a range can be picked that leads to a question. */
+function pickable({ name, label, unit, distribution }) {
+  const said = element("p", { class: "picked", role: "status" }, "Drag over the bars to ask for the things in a range.");
+  let turn = 0;
+  const moving = (range) => {
+    said.textContent = rangeWords(range, unit) ?? "";
+  };
+  const picked = async (range) => {
+    const own = ++turn;
+    const inWords = rangeWords(range, unit);
+    if (!inWords) return said.replaceChildren("Every value is in the range.");
+    said.textContent = inWords;
+    try {
+      const { words, paper } = await questionOf(name, range, unit);
+      if (own === turn) said.replaceChildren(element("a", { class: "ask", href: questionAddress(paper) }, `Ask for ${words}`));
+    } catch (problem) {
+      if (own === turn) said.replaceChildren(element("span", { class: "problem" }, problem.message));
+    }
+    return undefined;
+  };
+  return [histogram(distribution, null, rangePicker({ unit, label }, { picked, moving })), said];
 }
 
 function summary({ values, mean, quartiles, smallest, largest, unit }) {
@@ -60,7 +85,7 @@ export async function show({ name }) {
       head("Attribute", label, `${counted(values, "value")} of ${counted(things, "thing")}${unitOf(unit) && `, in ${unit}`}`),
       columns(
         [
-          section("How its values are spread", [histogram(attribute.distribution), summary(attribute)], { class: "spread" }),
+          section("How its values are spread", [...pickable(attribute), summary(attribute)], { class: "spread" }),
           section("Largest", extremes(attribute.name, "largest", attribute.largest, values)),
         ],
         [

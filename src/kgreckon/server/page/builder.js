@@ -1,9 +1,13 @@
 /** The question as menus: a set of things is a list of conditions, each of which may hold another such set. */
 
+import * as api from "./api.js";
 import { combobox } from "./combobox.js";
 import { choicesOf, conditionsFor } from "./choices.js";
 import { element } from "./elements.js";
+import { histogram } from "./histogram.js";
 import { boundEditor, numbersEditor } from "./numbers.js";
+import { later } from "./parts.js";
+import { comparisonsOf, rangePicker } from "./picking.js";
 import * as trees from "./tree.js";
 
 const TYPING = 500; // milliseconds between two keys of a word
@@ -23,6 +27,7 @@ export class Builder {
     this.info = info;
     this.changed = changed;
     this.draft = { sort: "entities", tree: trees.noConditions() };
+    this.pickers = new WeakMap(); // the histograms of conditions that are open
     this.render();
   }
 
@@ -264,6 +269,7 @@ export class Builder {
             },
             node,
           ),
+          ...this.picking(node),
         ];
       case "not":
         return [
@@ -275,6 +281,47 @@ export class Builder {
       default:
         return [word(node.op === "or" ? "any of these" : "all of these"), this.conditions(node)];
     }
+  }
+
+  /** A button that opens the attribute's histogram, on which the comparison can be picked, where it is with a number. */
+  picking(node) {
+    const compared = node.of.op === "compare" ? node.of.of : (node.of.parts?.[0]?.of ?? node.of);
+    if (node.attribute === null || compared.op !== "number") return [];
+    const open = this.pickers.get(node);
+    const isOpen = open?.attribute === node.attribute;
+    const toggle = () => {
+      if (isOpen) this.pickers.delete(node);
+      else this.pickers.set(node, { attribute: node.attribute, area: later(this.pickable(node), "drawing …") });
+      this.render(keyOf(node, "pick"));
+    };
+    const button = element(
+      "button",
+      { type: "button", class: "plain", "aria-expanded": String(isOpen), "data-key": keyOf(node, "pick"), onclick: toggle },
+      isOpen ? "close the histogram" : "pick on a histogram",
+    );
+    return [button, isOpen && element("div", { class: "pick-area" }, open.area)];
+  }
+
+  /** The histogram of a condition's attribute; a range that is picked on it is written into the draft. */
+  async pickable(node) {
+    const { unit, label, distribution } = await api.attribute(node.attribute);
+    const keys = ["low", "high"].map((side) => keyOf(node, side));
+    const picked = (range) => {
+      const some = comparisonsOf(range, unit, this.info.model.any_comparison).map(({ comparison, of }) => {
+        const named = this.info.comparisons.find(({ name }) => name === comparison) ?? { name: comparison, label: comparison };
+        return trees.compare(named, { ...trees.noNumber(unit), text: String(of.value) });
+      });
+      const none = () => trees.compare(this.usualComparison, trees.noNumber(unit));
+      const side = document.activeElement?.dataset.key === keys[0] ? "low" : "high";
+      this.edit(
+        () => {
+          node.of = some.length > 1 ? { op: "and", parts: some } : (some[0] ?? none());
+        },
+        node,
+        side,
+      );
+    };
+    return histogram(distribution, null, rangePicker({ unit, label }, { picked, keys }));
   }
 
   /** The units that an attribute is measured in, where they are known. */

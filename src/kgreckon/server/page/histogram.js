@@ -20,17 +20,23 @@ function axisOf({ edges, unit }) {
   return [Math.max(low - room, -Number.MAX_VALUE), Math.min(high + room, Number.MAX_VALUE)];
 }
 
-/** From a value to a place on the axis. */
+/** The axis: from a value to a place on it, and back. */
 function scaleOf(distribution, width) {
   const ends = axisOf(distribution);
   const log = distribution.log && ends[0] > 0;
   const bend = log ? Math.log10 : (value) => value / 2; // halves, since a difference may overflow
   const [low, high] = ends.map(bend);
   const span = high - low || 1;
-  return (value) => {
-    const at = log && value <= 0 ? low : bend(value);
-    return MARGIN + ((Math.min(Math.max(at, low), high) - low) / span) * (width - 2 * MARGIN);
+  const [left, right] = [MARGIN, width - MARGIN];
+  const at = (value) => {
+    const bent = log && value <= 0 ? low : bend(value);
+    return left + ((Math.min(Math.max(bent, low), high) - low) / span) * (right - left);
   };
+  const valueAt = (x) => {
+    const bent = low + (Math.min(Math.max(x - left, 0), right - left) / (right - left)) * span;
+    return log ? 10 ** bent : 2 * bent;
+  };
+  return { at, valueAt, left, right };
 }
 
 /** Round values for the axis, few enough for the width, of which no two read the same. */
@@ -90,7 +96,7 @@ const words = ({ low, high, unit }) => {
 };
 
 function picture(distribution, estimate, width) {
-  const at = scaleOf(distribution, width);
+  const { at } = scaleOf(distribution, width);
   const { counts, answers } = distribution;
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, "aria-hidden": "true" });
   if (words(distribution)) {
@@ -133,8 +139,8 @@ function picture(distribution, estimate, width) {
   return svg;
 }
 
-/** One distribution as a figure. Its caption says in words what the picture shows. */
-export function histogram(distribution, estimate = null) {
+/** One distribution as a figure. Its caption says in words what the picture shows; a `picker` lies over it. */
+export function histogram(distribution, estimate = null, picker = null) {
   const total = distribution.counts.reduce((sum, number) => sum + number, 0);
   const allowed = words(distribution);
   const unit = distribution.unit && distribution.unit !== "number" ? distribution.unit : null;
@@ -142,10 +148,13 @@ export function histogram(distribution, estimate = null) {
     .filter(Boolean)
     .join(", ");
   const area = element("div", { class: "picture" });
-  drawAtWidth(area, (width) => picture(distribution, estimate, width));
+  drawAtWidth(area, (width) => {
+    picker?.placeOn(scaleOf(distribution, width));
+    return picture(distribution, estimate, width);
+  });
   return element(
     "figure",
-    { class: "histogram" },
+    { class: picker ? "histogram picking" : "histogram" },
     element(
       "figcaption",
       {},
@@ -154,6 +163,6 @@ export function histogram(distribution, estimate = null) {
       allowed && element("span", { class: "key range-key" }, `${distribution.excluded ? "left out" : "asked for"}: ${allowed}`),
       distribution.answers && element("span", { class: "key answer-key" }, "where the answers are"),
     ),
-    area,
+    picker ? element("div", { class: "picture-frame" }, area, picker.layer) : area,
   );
 }

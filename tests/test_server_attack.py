@@ -134,6 +134,12 @@ class TestRefusals:
         script = client.get("/page/main.js")
         assert script.headers["content-type"] == "text/javascript; charset=utf-8"
 
+    @pytest.mark.parametrize(("taken", "is_zipped"), [("gzip, br", True), ("gzip;q=0", False), ("br", False)])
+    def test_the_page_is_zipped_for_those_who_take_it(self, client, taken, is_zipped):
+        script = client.get("/page/main.js", headers={"Accept-Encoding": taken})
+        assert (script.headers.get("content-encoding") == "gzip") is is_zipped
+        assert script.headers["vary"] == "Accept-Encoding" and "import" in script.text
+
     @pytest.mark.parametrize(
         ("host", "status"),
         [("localhost", 200), ("LOCALHOST:8000", 200), ("127.0.0.1:1", 200), ("[::1]:8000", 200), ("[::1]", 200),

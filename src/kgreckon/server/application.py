@@ -26,7 +26,7 @@ from kgreckon.server.gate import BusyError, ClientGoneError, Gate, TimeLimitErro
 from kgreckon.server.headers import CROSS_ORIGIN, SECURITY, AddedHeaders, HostCheck, TokenCheck, bears
 from kgreckon.server.misread import MisreadError
 from kgreckon.server.monitor import Monitor, Monitored
-from kgreckon.server.negotiation import preferred
+from kgreckon.server.negotiation import preferred, takes_gzip
 from kgreckon.server.page import INDEX, ROUTES, page_files
 from kgreckon.server.protocol import answer, read_query
 from kgreckon.server.requests import HttpError, read_request
@@ -193,10 +193,13 @@ class _Endpoints:
         file = self.files.get(request.path_params.get("name", INDEX))
         if file is None:
             raise HTTPException(404)
-        headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
+        headers = {"ETag": f"W/{file.tag}", "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
         if file.tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        return Response(file.content, headers=headers | {"Content-Type": file.media_type})
+        headers["Content-Type"] = file.media_type
+        if not takes_gzip(request.headers.get("accept-encoding")):
+            return Response(file.content, headers=headers)
+        return Response(file.zipped, headers=headers | {"Content-Encoding": "gzip"})
 
     async def table(self, request: Request) -> Response:
         """The answers to a question as a file: all of it, or a refusal."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 _MOST = 100  # ranges of an Accept header that are looked at
 _QUALITY = re.compile(r"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
+_UNWELCOME = re.compile(r"q=0(?:\.0{0,3})?")
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105  # a token of HTTP, no secret
 _RANGE = re.compile(rf"({_TOKEN})/({_TOKEN})")
 
@@ -33,6 +34,15 @@ def preferred(accept: str | None, offers: Sequence[str]) -> str | None:
             if found > quality:
                 best, quality = offer, found
     return best
+
+
+def takes_gzip(accept_encoding: str | None) -> bool:
+    """Whether an Accept-Encoding header names gzip, and not as unwelcome."""
+    for coding in (accept_encoding or "").split(",")[:_MOST]:
+        name, _, parameter = coding.partition(";")
+        if name.strip().lower() in ("gzip", "*"):
+            return not _UNWELCOME.fullmatch(parameter.strip().lower())
+    return False
 
 
 def _range(text: str) -> tuple[str, str, int, float] | None:

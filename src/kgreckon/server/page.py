@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ class PageFile:
     """A file of the page."""
 
     content: bytes
+    zipped: bytes  # the same in gzip
     media_type: str
     tag: str  # changes with the content
 
@@ -50,4 +52,4 @@ def _files_in(folder: Traversable, prefix: str) -> Iterator[tuple[str, PageFile]
         elif (media_type := _TYPES.get(file.name.rpartition(".")[2])) is not None:
             content = file.read_bytes()
             tag = hashlib.blake2b(content, digest_size=12).hexdigest()
-            yield f"{prefix}{file.name}", PageFile(content, media_type, f'"{tag}"')
+            yield f"{prefix}{file.name}", PageFile(content, gzip.compress(content, mtime=0), media_type, f'"{tag}"')

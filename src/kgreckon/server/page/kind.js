@@ -18,6 +18,12 @@ function spread({ attribute, label, distribution, smallest, largest }) {
   );
 }
 
+/** A relation as it is known of a thing: `speaks`; where it leads to the thing, `something is the capital of it`. */
+function relationOf({ relation, label, phrase, inverse }) {
+  const link = (words) => linkTo("relation", { name: relation, label: words });
+  return inverse ? ["something ", link(phrase ?? label), " it"] : link(label);
+}
+
 const unique = (rows) => [...new Map(rows.map((row) => [row.key, row])).values()];
 
 /** The view: its title and its content. */
@@ -32,9 +38,9 @@ export async function show({ name }) {
       part,
       whole: kind.count,
     })),
-    ...kind.relations.map(({ relation, label, inverse, count: part }) => ({
+    ...kind.relations.map(({ relation, label, phrase, inverse, count: part }) => ({
       key: `relation ${relation} ${inverse}`,
-      label: [inverse ? "← " : "", linkTo("relation", { name: relation, label })],
+      label: relationOf({ relation, label, phrase, inverse }),
       part,
       whole: kind.count,
     })),

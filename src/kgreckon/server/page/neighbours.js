@@ -1,42 +1,53 @@
-/** The neighbours of a thing, drawn: what points to it on the left, what it points to on the right. */
+/** The neighbours of a thing, drawn once each: what it points to on the right, what only points to it on the left. */
 
 import { drawAtWidth, drawn, element } from "./elements.js";
 import { addressOf } from "./router.js";
 
 const MOST = 7; // on each side
-const ROW = 34;
-const NARROW = 460; // below, there is no room for what the lines mean
+const ROW = 46;
+const BOX = 36; // the height of a neighbour: its name, and below what the line to it means
+const TIP = 7; // the length of an arrow's tip
 
-/** The first things of each relation in turn, until there are enough, with those of a relation together. */
+/**
+ * The neighbours on both sides: `{thing, out, back}`, with the labels of the relations from the thing and to it. The
+ * first things of each relation in turn, until there are enough, with those of a relation together.
+ */
 function chosen(groups) {
-  const taken = groups.map(() => 0);
-  for (let round = 0, total = 0, more = true; more && total < MOST; round += 1) {
-    more = false;
-    for (const [place, { things }] of groups.entries()) {
-      if (total < MOST && things.length > round) {
-        taken[place] += 1;
-        total += 1;
-        more = true;
-      }
+  const known = new Map();
+  for (const [place, { things, inverse, label }] of groups.entries()) {
+    for (const thing of things) {
+      const one = known.get(thing.name) ?? { thing, place, out: [], back: [] };
+      known.set(thing.name, one);
+      one[inverse ? "back" : "out"].push(label);
     }
   }
-  return groups.flatMap((group, place) =>
-    group.things.slice(0, taken[place]).map((thing, index) => ({
-      thing,
-      label: index === 0 ? group.label : "",
-    })),
-  );
+  const sides = [[], []];
+  const rounds = Math.max(0, ...groups.map(({ things }) => things.length));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { things } of groups) {
+      const one = known.get(things[round]?.name);
+      const side = sides[Number(one?.out.length > 0)];
+      if (one && side.length < MOST && !side.includes(one)) side.push(one);
+    }
+  }
+  return sides.map((side) => side.sort((one, other) => one.place - other.place));
 }
 
 const cut = (text, room) => (text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text);
+
+/** An arrow's tip at a place, pointing to the right or to the left. */
+function tip(x, y, direction) {
+  const back = x - TIP * direction;
+  return drawn("path", { class: "tip", d: `M${x} ${y}L${back} ${y - 3.6}L${back} ${y + 3.6}Z` });
+}
 
 function picture(label, sides, width) {
   const rows = Math.max(...sides.map((side) => side.length), 1);
   const height = rows * ROW + 16;
   const middle = height / 2;
-  const narrow = width < NARROW;
-  const box = Math.min(190, width * (narrow ? 0.3 : 0.27));
-  const letters = Math.floor(box / 7.8);
+  const box = Math.min(200, width * 0.36);
+  const room = Math.floor((width - 2 * box - 60) / 8.2);
+  const centre = 16 + 8 * cut(label, room).length;
   const svg = drawn("svg", {
     class: "neighbours",
     viewBox: `0 0 ${width} ${height}`,
@@ -45,45 +56,45 @@ function picture(label, sides, width) {
     role: "group",
     "aria-label": `${label} and its neighbours`,
   });
-  const centre = Math.min(box, 12 + 8 * cut(label, letters).length);
   for (const [place, side] of sides.entries()) {
-    const right = place === 1;
+    const direction = place ? 1 : -1;
+    const [left, outer] = place ? [width - box, width - box] : [0, box];
+    const inner = width / 2 + (direction * centre) / 2;
     const top = middle - (side.length * ROW) / 2;
-    for (const [row, { thing, label: meaning }] of side.entries()) {
+    for (const [row, { thing, out, back }] of side.entries()) {
       const y = top + row * ROW + ROW / 2;
-      const outer = right ? width - box : box;
-      const inner = width / 2 + (right ? centre / 2 : -centre / 2);
       const bend = (outer + inner) / 2;
-      const [from, to] = right ? [[inner, middle], [outer, y]] : [[outer, y], [inner, middle]];
+      const [start, end] = [inner + direction * (back.length ? TIP : 0), outer - direction * (out.length ? TIP : 0)];
+      const said = [
+        ...out.map((meaning) => `${label}: ${meaning}: ${thing.label}`),
+        ...back.map((meaning) => `${thing.label}: ${meaning}: ${label}`),
+      ].join("\n");
+      const meaning = [...new Set([...out, ...back])].join(", ");
       svg.append(
-        drawn("path", { class: "edge", d: `M${from[0]} ${from[1]}C${bend} ${from[1]} ${bend} ${to[1]} ${to[0]} ${to[1]}` }),
+        drawn("path", { class: "edge", d: `M${start} ${middle}C${bend} ${middle} ${bend} ${y} ${end} ${y}` }),
+        ...(out.length ? [tip(outer, y, direction)] : []),
         drawn(
           "a",
-          { href: addressOf("thing", thing.name), "aria-label": thing.label },
-          drawn("title", {}, thing.label),
-          drawn("rect", { x: right ? width - box : 0, y: y - 12, width: box, height: 24, rx: 12 }),
-          drawn("text", { x: right ? width - box / 2 : box / 2, y: y + 4.5 }, cut(thing.label, letters)),
+          { href: addressOf("thing", thing.name), "aria-label": `${thing.label}, ${meaning}` },
+          drawn("title", {}, said),
+          drawn("rect", { x: left, y: y - BOX / 2, width: box, height: BOX, rx: 10 }),
+          drawn("text", { x: left + box / 2, y: y - 2 }, cut(thing.label, Math.floor(box / 8))),
+          drawn("text", { class: "meaning", x: left + box / 2, y: y + 12 }, cut(meaning, Math.floor(box / 6.2))),
         ),
       );
-      if (meaning && !narrow) {
-        const room = Math.floor((Math.abs(outer - inner) - 8) / 6);
-        const at = right ? outer - 6 : outer + 6;
-        svg.append(
-          drawn("text", { class: `meaning ${right ? "left" : "right"}-of-it`, x: at, y: y - 5 }, cut(meaning, room)),
-        );
-      }
     }
+    if (side.some(({ back }) => back.length)) svg.append(tip(inner, middle, -direction));
   }
   svg.append(
     drawn("rect", { class: "self", x: width / 2 - centre / 2, y: middle - 15, width: centre, height: 30, rx: 15 }),
-    drawn("text", { class: "self", x: width / 2, y: middle + 5 }, cut(label, letters)),
+    drawn("text", { class: "self", x: width / 2, y: middle + 5 }, cut(label, room)),
   );
   return svg;
 }
 
 /** The drawing of a thing with some of the facts around it; null where it has none. */
 export function neighbours({ label, facts }) {
-  const sides = [facts.filter(({ inverse }) => inverse), facts.filter(({ inverse }) => !inverse)].map(chosen);
+  const sides = chosen(facts);
   if (!sides.flat().length) return null;
   const area = element("div", { class: "neighbours-area" });
   drawAtWidth(area, (width) => picture(label, sides, width));

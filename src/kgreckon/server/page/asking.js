@@ -5,8 +5,10 @@ import * as api from "./api.js";
 import { Builder } from "./builder.js";
 import { drawing } from "./drawing.js";
 import { element } from "./elements.js";
+import { keepQuestion } from "./past.js";
 import { go, questionAddress, rename } from "./router.js";
 import { Question } from "./question.js";
+import { howSure } from "./sureness.js";
 import { tabs } from "./tabs.js";
 import { isUnfinished, questionLine } from "./words.js";
 
@@ -191,8 +193,10 @@ async function ask() {
     if (version === question.turn) {
       question.canonical = found.words; // unless it was edited while the server thought
       remember(question.address, true);
+      keepQuestion(found.words, questionAddress(question.address));
     }
     showAnswers(found, info, look, change);
+    part("sureness").replaceChildren(...(found.answers.some(({ observed }) => !observed) ? [howSure(found.calibration)] : []));
     part("more").onclick = () => showMore(asked, found.answers.length);
     markStale(!question.inStep || question.canonical !== answered);
   } catch (problem) {

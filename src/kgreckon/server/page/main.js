@@ -3,6 +3,7 @@
 import { Problem, info } from "./api.js";
 import { element } from "./elements.js";
 import { count } from "./numerals.js";
+import { pastBehind } from "./past.js";
 import { begin } from "./router.js";
 
 /**
@@ -88,4 +89,5 @@ async function show(place, { back }) {
   if (own === turn) scrollTo(0, back ? scroll : 0);
 }
 
+pastBehind(document.getElementById("past"));
 begin(show);

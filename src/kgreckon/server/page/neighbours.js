@@ -65,21 +65,17 @@ function picture(label, sides, width) {
       const y = top + row * ROW + ROW / 2;
       const bend = (outer + inner) / 2;
       const [start, end] = [inner + direction * (back.length ? TIP : 0), outer - direction * (out.length ? TIP : 0)];
-      const said = [
-        ...out.map((meaning) => `${label}: ${meaning}: ${thing.label}`),
-        ...back.map((meaning) => `${thing.label}: ${meaning}: ${label}`),
-      ].join("\n");
       const meaning = [...new Set([...out, ...back])].join(", ");
       svg.append(
         drawn("path", { class: "edge", d: `M${start} ${middle}C${bend} ${middle} ${bend} ${y} ${end} ${y}` }),
         ...(out.length ? [tip(outer, y, direction)] : []),
         drawn(
           "a",
-          { href: addressOf("thing", thing.name), "aria-label": `${thing.label}, ${meaning}` },
-          drawn("title", {}, said),
+          { href: addressOf("thing", thing.name) },
+          drawn("title", {}, `${thing.label}, ${meaning}`), // its name for those who hear it
           drawn("rect", { x: left, y: y - BOX / 2, width: box, height: BOX, rx: 10 }),
-          drawn("text", { x: left + box / 2, y: y - 2 }, cut(thing.label, Math.floor(box / 8))),
-          drawn("text", { class: "meaning", x: left + box / 2, y: y + 12 }, cut(meaning, Math.floor(box / 6.2))),
+          drawn("text", { x: left + box / 2, y: y - 2, "aria-hidden": "true" }, cut(thing.label, Math.floor(box / 8))),
+          drawn("text", { class: "meaning", x: left + box / 2, y: y + 12, "aria-hidden": "true" }, cut(meaning, Math.floor(box / 6.2))),
         ),
       );
     }

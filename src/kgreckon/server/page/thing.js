@@ -10,6 +10,7 @@ import { count, percent, stated, unitOf } from "./numerals.js";
 import { PAGE, asks, capital, columns, growing, head, later, section } from "./parts.js";
 import { reasonsOf } from "./reasons.js";
 import { addressOf } from "./router.js";
+import { howSure } from "./sureness.js";
 
 const FIRST = 4; // likely facts that are shown, however unlikely
 const kindLinks = (kinds, tools) =>
@@ -136,6 +137,7 @@ async function missing(own, changing) {
     "Probably missing",
     [
       element("p", { class: "quiet" }, "The graph does not state this; the model infers it, and says how likely it is."),
+      howSure(calibration),
       element("ul", { class: "likely" }, shown),
       others.length > 0 &&
         element(

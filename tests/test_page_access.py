@@ -197,10 +197,10 @@ def hostile(tmp_path_factory):
             builder.add_value(name, attribute, float(place + 1), "degrees" if "tude" in attribute else HOSTILE[0][:20])
     builder.add_fact(HOSTILE[0], "speaks", HOSTILE[1])
     builder.add_fact(HOSTILE[0], "borders", HOSTILE[1])
-    relation, attribute = REPORT.relations[0], REPORT.attributes[0]
+    of_relation, of_attribute = REPORT.relations[0], REPORT.attributes[0]
     named = {
-        "relations": tuple(relation.model_copy(update={"name": name, "label": name}) for name in HOSTILE),
-        "attributes": tuple(attribute.model_copy(update={"label": name, "unit": name}) for name in HOSTILE),
+        "relations": tuple(of_relation.model_copy(update={"name": name, "label": name}) for name in HOSTILE),
+        "attributes": tuple(of_attribute.model_copy(update={"label": name, "unit": name}) for name in HOSTILE),
         "suggestions": tuple(
             Suggestion(command="predict", words=(name, name), answer=name, probability=0.5) for name in HOSTILE
         ),

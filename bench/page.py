@@ -65,7 +65,7 @@ def load(browser: Browser, address: str) -> Load:
     context.add_init_script(WATCH)
     page = context.new_page()
     requests: list[Any] = []
-    page.on("requestfinished", requests.append)
+    page.on("requestfinished", lambda request: requests.append(request))
     page.goto(address)
     expect(page.locator("[aria-busy]:visible")).to_have_count(0, timeout=PATIENCE)
     page.wait_for_load_state("networkidle")

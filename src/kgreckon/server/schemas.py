@@ -365,6 +365,7 @@ class RankedAnswers(Translation):
     unordered: Count
     unplaced: Count
     rests_on_absence: bool
+    stated_otherwise: bool
     within: Annotated[tuple[str, ...], Field(description="What questions within the question were answered with.")]
     among: Count
     count: Annotated[Count, Field(description="How many answers there are, those of other parts with them.")]

@@ -228,7 +228,7 @@ for call in (frame, lambda: kg.evaluate, lambda: kg.train("b", "gqe", out="r"), 
 
 def test_the_extras_that_errors_name_bring_the_libraries():
     declared = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    named = {"sklearn": "scikit-learn", "mcp_types": "mcp"}
+    named = {"sklearn": "scikit-learn", "mcp_types": "mcp-types"}
     brought = {
         re.split("[<>=[]", line)[0]: extra
         for extra in ("report", "tables", "agents", "server", "learn")

@@ -8,8 +8,9 @@ from rich.text import Text
 from kgreckon.answers import Answers, Estimate
 from kgreckon.answers.estimates import interval_texts
 from kgreckon.cli.console import print_table
-from kgreckon.graph.literals import exactly
+from kgreckon.graph.literals import exactly, is_calendar
 from kgreckon.models.interface import ScoreMeaning
+from kgreckon.query.words.claims import percent
 
 
 def print_found(answers: Answers, out: Console, notation: bool = False) -> None:
@@ -54,10 +55,14 @@ def _print_proved(answers: Answers, out: Console) -> None:
 
 def _print_ranked(answers: Answers, out: Console) -> None:
     further = [column.header for column in answers.columns]
-    rows = [(a.label, *answers.texts(a), f"{a.score:.4f}", "observed" if a.observed else "inferred") for a in answers]
+    shown = percent if answers.calibration is ScoreMeaning.PROBABILITY else "{:.4f}".format
+    rows = [
+        (a.label, *answers.texts(a), *(("", "observed") if a.observed else (shown(a.score), "inferred")))
+        for a in answers
+    ]
     if rows:
         title = f"{answers.observed:,} observed; the {len(rows)} best"
-        print_table(out, title, ("answer", *further, "score", "known"), rows)
+        print_table(out, title, ("answer", *further, answers.calibration.value, "known"), rows)
     else:
         nothing = "nothing is observed, and no answer is likely"
         out.print(f"{answers.observed:,} observed, none shown" if answers.observed else nothing)
@@ -65,13 +70,14 @@ def _print_ranked(answers: Answers, out: Console) -> None:
 
 def _print_estimate(estimate: Estimate, out: Console) -> None:
     middle, low, high = interval_texts(estimate.value, estimate.low, estimate.high, estimate.unit)
+    unit = "" if estimate.unit == "number" or is_calendar(estimate.unit) else f" {estimate.unit}"
     if estimate.expected <= 1:
-        sure = "" if estimate.expected >= 1 else f", if there is one (probability {estimate.expected:.2g})"
-        interval = f"{low} to {high} with a probability of {estimate.coverage:.0%}"
-        out.print(f"one that is not observed{sure}: about {middle} {estimate.unit}, {interval}", soft_wrap=True)
+        sure = "" if estimate.expected >= 0.995 else f", if there is one ({percent(estimate.expected)})"
+        interval = f"{low} to {high}{unit} with a probability of {estimate.coverage:.0%}"
+        out.print(f"not stated{sure}: about {middle}{unit}, {interval}", soft_wrap=True)
     else:
-        spread = f"half of them below {middle} {estimate.unit}, {estimate.coverage:.0%} between {low} and {high}"
-        out.print(f"about {estimate.expected:.0f} that are not observed are expected: {spread}", soft_wrap=True)
+        spread = f"half of them below {middle}{unit}, {estimate.coverage:.0%} between {low} and {high}{unit}"
+        out.print(f"about {estimate.expected:.0f} that are not stated are expected: {spread}", soft_wrap=True)
 
 
 def print_reason(name: str, lines: list[str], out: Console) -> None:

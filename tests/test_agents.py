@@ -114,9 +114,36 @@ class TestTools:
         assert (found["status"], found["proved"], found["more"], found["inferred"]) == ("proved", 8, True, False)
         assert len(found["answers"]) == 3 and all("probability" not in each for each in found["answers"])
         rome = next(each for each in called(server, "ask", query=CAPITALS)["answers"] if each["name"] == "Rome")
-        assert rome["reasons"] == ["Rome — capital of → Italy (observed)", "Italy — borders → France (observed)"]
+        assert rome["reasons"] == [
+            "The graph states that Rome is the capital of Italy and that Italy borders France.",
+            "Rome — capital of → Italy (observed)",
+            "Italy — borders → France (observed)",
+        ]
         number = called(server, "ask", query="(ap,(latitude),(e,(Tokyo)))", explain=False)
         assert number["answers"] == [{"answer": "35.6895 degrees", "status": "proved"}]
+
+    def test_answers_carry_the_values_that_are_spoken_of(self, server):
+        found = called(server, "ask", query="top 2 cities by population in Japan")
+        assert found["columns"] == ["population (persons)"]
+        for each in found["answers"]:
+            stated = {one["attribute"]: one["value"] for one in called(server, "describe", name=each["name"])["values"]}
+            assert each["values"] == [f"{int(stated['population']):,}"]
+        people = [int(each["values"][0].replace(",", "")) for each in found["answers"]]
+        assert people == sorted(people, reverse=True) and people[0] > 5_000_000
+        numbers = called(server, "ask", query="the population of the capitals of countries in South America", limit=1)
+        assert numbers["columns"] == ["capital"] and numbers["answers"][0]["values"] == ["Stanley"]
+
+    def test_a_predicted_value_says_about(self, inferring, reckoner):
+        graph = reckoner.graph
+        found = called(inferring, "ask", query="things with width at least -1000000", limit=50)
+        assert found["columns"][0].startswith("width")
+        predicted = set()
+        for each in found["answers"]:
+            entity = graph.vocabulary.entity_id(each["name"])
+            stated = len(graph.values_of.row(entity, graph.attributes.find("width"))) > 0
+            assert each["values"][0].startswith("about ") is not stated
+            predicted.add(not stated)
+        assert predicted == {True, False}
 
     def test_ask_what_is_only_stated(self, server):
         text = "SELECT ?c ?p { ?c :capital_of ?k ; :population ?p } ORDER BY DESC(?p)"
@@ -132,7 +159,7 @@ class TestTools:
     def test_explain_and_predict_what_is_stated(self, server):
         assert called(server, "explain", query=CAPITALS, answer="Rome")["status"] == "proved"
         assert called(server, "explain", query=CAPITALS, answer="Oslo") == {
-            "answer": "Oslo", "status": "unknown", "reasons": ["nothing speaks for it"],
+            "answer": "Oslo", "status": "unknown", "reasons": ["Nothing speaks for it."],
         }  # fmt: skip
         stated = called(server, "predict", entity="Tokyo", attribute="latitude")
         assert stated == {"attribute": "latitude", "value": "35.6895", "unit": "degrees", "status": "proved"}

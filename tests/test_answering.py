@@ -295,7 +295,9 @@ def test_a_reason_of_a_union_is_the_part_that_holds(small):
 def test_what_is_no_answer_has_no_reason(small):
     query = parse("(rp,(r0),(e,(e1)))", small.graph.vocabulary)
     stranger = next(place for place in range(len(small.graph.entities)) if place not in ask(small.graph, query))
-    assert witnesses(small.graph, query, [stranger]) == [["nothing speaks for it"]]
+    assert witnesses(small.graph, query, [stranger]) == [[]]
+    (proof,) = ExactModel(small.graph).prove(query, [stranger])
+    assert str(reason_of(proof, small.graph.vocabulary)) == "Nothing speaks for it."
 
 
 def test_a_reason_of_a_denied_condition_says_what_speaks_against_it(reckoner_run, small):

@@ -75,7 +75,7 @@ def _lines(statements: Sequence[Statement], dashes: str = "") -> Iterator[str]:
 def reason_of(proof: Proof, names: Vocabulary, predict: Predict = lambda entity, attribute: None) -> Reason:
     """A proof in words; `predict` says what is expected of a number that is not stated."""
     if proof.probability <= 0:
-        return Reason((Statement("nothing speaks for it"),), "Nothing speaks for it.")
+        return Reason((), "Nothing speaks for it.")
     return Reason(tuple(_statements(proof, names, predict)), reason_sentence(proof, names, predict))
 
 

@@ -88,7 +88,11 @@ class FoundAnswer(Reply):
     score: float | None = Field(
         default=None, description="Where the model ranks without probabilities: higher is better."
     )
-    reasons: list[str] = []
+    values: list[str | None] = Field(
+        default=[],
+        description="What stands in each column: what is stated or, after 'about', a prediction with its interval.",
+    )
+    reasons: list[str] = Field(default=[], description="In one sentence, then fact by fact.")
 
 
 class Found(Bounded):
@@ -101,6 +105,7 @@ class Found(Bounded):
     status: Status
     inferred: bool = Field(description="Whether a model may have added answers that are not stated.")
     proved: int = Field(description="How many answers the graph proves.")
+    columns: list[str] = Field(default=[], description="The values that the question speaks of, with their units.")
     answers: list[FoundAnswer] = []
     variables: list[str] | None = Field(
         default=None, description="Of SPARQL with several variables: the columns of the rows."

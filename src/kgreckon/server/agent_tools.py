@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from kgreckon.answers import COVERAGE, Answer, Reason
+from kgreckon.answers import COVERAGE, Answer, Column, Reason
 from kgreckon.errors import BeyondAlgebraError
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.models.interface import ScoreMeaning
@@ -125,7 +126,9 @@ class AgentTools:
         answerer, wanted = self.service.answerer, min(limit, answers_wanted(None, own) if own is not None else limit)
         ranking = answerer.rank(question.query, pause)
         found = answerer.best(ranking, wanted, None, explain, wanted, pause, question)
-        answers = [self._answer(each) for each in found if each.observed or self._worth_saying(each.score)]
+        answers = [
+            self._answer(each, found.columns) for each in found if each.observed or self._worth_saying(each.score)
+        ]
         estimate = found.estimate
         proved = Status.PROVED if found.total is not None and not found.rests_on_absence else Status.UNKNOWN
         reply = Found(
@@ -133,6 +136,7 @@ class AgentTools:
             status=answers[0].status if answers else proved,
             inferred=not self.certain,
             proved=found.observed,
+            columns=[_cut(column.header) for column in found.columns],
             answers=answers,
             estimate=None
             if estimate is None
@@ -233,7 +237,7 @@ class AgentTools:
         text = f"{source.label} — {group.label} → {target.label}"
         return StatedFact(text=_cut(text), relation=group.relation, inverse=group.inverse, entity=other.name)
 
-    def _answer(self, answer: Answer) -> FoundAnswer:
+    def _answer(self, answer: Answer, columns: Sequence[Column]) -> FoundAnswer:
         status = Status.PROVED if answer.observed else self._likely(answer.score)
         probability, score = self._chance(status, answer.score)
         return FoundAnswer(
@@ -242,6 +246,10 @@ class AgentTools:
             status=status,
             probability=probability,
             score=score,
+            values=[
+                None if cell is None else _cut(cell.shown(column.unit or ""))
+                for column, cell in zip(columns, answer.values, strict=True)
+            ],
             reasons=[] if answer.reason is None else _lines(answer.reason),
         )
 
@@ -264,8 +272,8 @@ def _of_chance(probability: float) -> Status:
 
 
 def _lines(reason: Reason) -> list[str]:
-    """The first lines of a reason."""
-    lines = [_cut(line) for line in reason.lines()]
+    """The first lines of a reason: its sentence, then the facts."""
+    lines = [_cut(line) for line in str(reason).splitlines()]
     return lines if len(lines) <= _REASONS else [*lines[: _REASONS - 1], f"and {len(lines) - _REASONS + 1} more lines"]
 
 

@@ -51,3 +51,38 @@ def test_a_folder_that_others_prepared_is_not_used(tmp_path):
 def test_a_folder_that_is_named_is_used_and_nothing_is_said(tmp_path):
     assert run(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "own")) == ""
     assert list((tmp_path / "own").rglob("*.nbc"))
+
+
+AT_A_TERMINAL = """
+import os
+import sys
+import numpy as np
+from kgreckon.cli import main
+from kgreckon.exact import ragged
+sys.argv = ["kgreckon", "--version"]
+try:
+    main()  # says what is compiled from here on
+except SystemExit:
+    pass
+ragged.grown(np.zeros(2, np.int32), 2, 100)
+ragged.grown(np.zeros(2, np.int64), 2, 100)
+"""
+
+
+def test_a_command_at_a_terminal_says_once_that_it_compiles_and_not_where_the_code_is_kept(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "COLUMNS": "100", "TERM": "dumb"}
+    said = []
+    for _ in range(2):
+        ours, theirs = os.openpty()
+        command = [sys.executable, "-c", AT_A_TERMINAL]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=theirs, check=False)
+        os.write(theirs, b"end")
+        os.close(theirs)
+        text = b""
+        while not text.endswith(b"end"):
+            text += os.read(ours, 4096)
+        os.close(ours)
+        assert done.returncode == 0, text
+        said.append(text.decode().removesuffix("end"))
+    assert said[0].count("compiling") == 1 and "the code is kept" in said[0] and len(said[0].splitlines()) == 1
+    assert said[1] == ""

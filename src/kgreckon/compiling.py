@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import event
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -55,6 +56,24 @@ def _own_temporary_folder() -> Path | None:
 
 
 _CACHE = _keeps()
+
+
+class _FirstCompilation(event.Listener):
+    """Logs that code is compiled, once: a process is silent for seconds then. Code that was kept is not compiled."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        if not self.said and event.data["dispatcher"].py_func.__module__.startswith("kgreckon."):
+            self.said = True
+            kept = "; the code is kept" if _CACHE else ""
+            logging.getLogger(__name__).info("compiling for the first use, which takes seconds%s", kept)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is said of it."""
+
+
+cast(Any, event).register("numba:compile", _FirstCompilation())  # numba has no types
 
 
 def compiled(function: _Function) -> _Function:

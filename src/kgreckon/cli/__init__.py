@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from contextlib import suppress
@@ -23,6 +24,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(sys.stdout, TextIOWrapper):  # a name that the terminal cannot show is shown by its code
         sys.stdout.reconfigure(errors="backslashreplace")
+    if sys.stderr.isatty():
+        _say_when_compiling()
     try:
         try:
             with naming_extras():
@@ -43,6 +46,22 @@ def main() -> None:
         print(f"error: {named}{error.strerror or error}", file=sys.stderr)
         _forget_output()
         sys.exit(2)
+
+
+class _Notes(logging.Handler):
+    """Remarks of the library, as those of a command."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from kgreckon.cli.console import notes
+
+        notes().print(record.getMessage(), style="dim")
+
+
+def _say_when_compiling() -> None:
+    """Have whoever waits at a terminal see that code is compiled, which happens once after an installation."""
+    log = logging.getLogger("kgreckon.compiling")  # by its name: numba is imported where it is used
+    log.setLevel(logging.INFO)
+    log.handlers = [_Notes()]
 
 
 def _keep_standard_streams() -> None:

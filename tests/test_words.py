@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kgreckon
 from films import films
 from kgreckon.errors import UserError
-from kgreckon.graph import GraphBuilder, world
+from kgreckon.graph import GraphBuilder, read_sources, world
 from kgreckon.query import Entity, Follow, sentence
 from kgreckon.query.notations import read_question
 from kgreckon.query.paper import write as write_paper
@@ -54,6 +54,20 @@ def test_reading_inverts_writing_on_world_and_films(earth, cinema, data):
     graph = data.draw(st.sampled_from([earth, cinema]))
     query = data.draw(queries(graph))
     assert read(sentence(query, graph.vocabulary), graph.vocabulary) == query
+
+
+@pytest.fixture(scope="module", params=[("DB15K", 30), ("FB15K", 15)], ids=lambda given: given[0])
+def published(request, data_folder):
+    """A graph of the paper, with names that nobody wrote to be read: `/people/person/nationality`, `birthDate`."""
+    name, attributes = request.param
+    return read_sources([data_folder / name], top_attributes=attributes)[0]
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_reading_inverts_writing_on_the_graphs_of_the_paper(published, data):
+    query = data.draw(queries(published))
+    assert read(sentence(query, published.vocabulary), published.vocabulary) == query
 
 
 @settings(max_examples=150, deadline=None)

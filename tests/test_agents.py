@@ -84,7 +84,7 @@ class TestTools:
             return await client.list_tools(), client.instructions
 
         listed, instructions = run(server, conversation)
-        assert [tool.name for tool in listed.tools] == ["search", "describe", "ask", "explain", "predict"]
+        assert [tool.name for tool in listed.tools] == ["search", "describe", "ask", "explain", "predict", "complete"]
         for tool in listed.tools:
             assert tool.annotations.read_only_hint and not tool.annotations.destructive_hint
             assert tool.description and tool.output_schema and "pause" not in tool.input_schema["properties"]
@@ -199,6 +199,34 @@ class TestTools:
                     return
         raise AssertionError(f"all are {seen}")
 
+    def test_complete_gives_what_is_likely_and_not_stated(self, inferring, reckoner):
+        graph, names = reckoner.graph, reckoner.graph.vocabulary
+        things = graph.entities.names.to_pylist()[:50]
+        found = called(inferring, "complete", things=things, above=0.001, limit=10)
+        facts, values = found["facts"], found["values"]
+        assert len(facts) == len(values) == 10 and found["more"] is True
+        for each in facts:
+            head, tail, relation = each["subject"], each["object"], names.relation_id(each["relation"])
+            stated = graph.follows.row(names.entity_id(head), relation).tolist()
+            assert head in things and names.entity_id(tail) not in stated
+            assert tail in each["text"] and each["reasons"]
+        for each in values:
+            entity, attribute = names.entity_id(each["entity"]), names.attribute_id(each["attribute"])
+            assert each["entity"] in things and not len(graph.values_of.row(entity, attribute))
+            predicted = called(inferring, "predict", entity=each["entity"], attribute=each["attribute"])
+            assert predicted == {name: each[name] for name in predicted} and each["reasons"][0].startswith("expected")
+        for some in (facts, values):
+            chances = [each["probability"] for each in some]
+            assert chances == sorted(chances, reverse=True) and min(chances) >= 0.001
+            assert all((each["status"] == "likely") is (each["probability"] > 0.5) for each in some)
+
+    def test_complete_keeps_to_a_relation_or_an_attribute(self, inferring, reckoner):
+        things = reckoner.graph.entities.names.to_pylist()[:20]
+        facts = called(inferring, "complete", things=things, relation="r1", above=0.001, limit=5)
+        assert {each["relation"] for each in facts["facts"]} == {"r1"} and "values" not in facts
+        values = called(inferring, "complete", things=things, attribute="age", above=0.01, limit=5)
+        assert {each["attribute"] for each in values["values"]} == {"age"} and "facts" not in values
+
 
 class TestBounds:
     @pytest.mark.parametrize(
@@ -214,6 +242,9 @@ class TestBounds:
             ("describe", {"name": "Atlantis"}, "unknown entity 'Atlantis'"),
             ("predict", {"entity": "Japan", "attribute": "borders"}, "is a relation"),
             ("explain", {"query": CAPITALS, "answer": "Romee"}, "did you mean 'Rome'"),
+            ("complete", {"things": ["Japan"]}, "has no probabilities of facts: learn a reckoner"),
+            ("complete", {"things": []}, "at least 1 item"),
+            ("complete", {"things": ["Japan"], "limit": 51}, "less than or equal to 50"),
             ("explain", {"query": "ASK {}", "answer": "Rome"}, "ASK is not supported"),
         ],
     )
@@ -278,7 +309,7 @@ class TestTransports:
             return await client.list_tools(), await call("ask", query=CAPITALS), await call("search", text="jap")
 
         listed, found, names = run(command, conversation)
-        assert len(listed.tools) == 5 and data_of(found)["proved"] == 8
+        assert len(listed.tools) == 6 and data_of(found)["proved"] == 8
         assert data_of(names)["names"][0]["name"] == "Japan"
 
     @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])

@@ -118,6 +118,32 @@ class Found(Bounded):
     notes: list[str] = []
 
 
+class LikelyFact(Reply):
+    """A fact that is not stated, in words and by its names."""
+
+    text: str
+    subject: str
+    relation: str
+    object: str
+    status: Status
+    probability: float
+    reasons: list[str] = []
+
+
+class LikelyValue(KnownValue):
+    """A number that is not stated, and what moved its estimate."""
+
+    entity: str
+    reasons: list[str] = []
+
+
+class Completed(Bounded):
+    """What is likely and not stated, the most probable first."""
+
+    facts: list[LikelyFact] = []
+    values: list[LikelyValue] = []
+
+
 class Why(Reply):
     """Why something is an answer, or how likely it is."""
 

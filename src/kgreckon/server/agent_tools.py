@@ -1,4 +1,4 @@
-"""The tools for agents, without a protocol: search names, describe, ask, explain, predict."""
+"""The tools for agents, without a protocol: search names, describe, ask, explain, predict, complete."""
 
 from __future__ import annotations
 
@@ -8,21 +8,26 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field
 
 from kgreckon.answers import COVERAGE, Answer, Column, Reason
+from kgreckon.answers.completing import Gaps, MissingFact, MissingValue, complete
+from kgreckon.answers.predicted_numbers import number_points
 from kgreckon.errors import BeyondAlgebraError
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.models.interface import ScoreMeaning
-from kgreckon.query import Number, NumberSort, Pause, Query, sort_of
+from kgreckon.query import Entity, Follow, Number, NumberSort, Pause, Query, sort_of
 from kgreckon.query.notations import answers_wanted
 from kgreckon.query.sparql import gives_triples, own_limit
-from kgreckon.query.words.phrases import number_words
+from kgreckon.query.words.phrases import fact_words, number_words
 from kgreckon.server import schemas, thing_schemas
 from kgreckon.server.agent_schemas import (
     Bounded,
+    Completed,
     Description,
     Found,
     FoundAnswer,
     FoundNames,
     KnownValue,
+    LikelyFact,
+    LikelyValue,
     Name,
     StatedFact,
     Status,
@@ -34,6 +39,7 @@ MOST_CHARACTERS = 20_000  # of one reply, about 5,000 tokens
 _LONGEST = 300  # characters of one line
 _REASONS = 8  # lines of one answer
 _ANSWERS = 50
+_THINGS = 50  # that are completed in one call
 _EVEN = 0.5  # above it an answer is called likely
 _LEAST = 0.1  # the least probability of an answer that is worth saying
 _LARGE = 1e15  # beyond it not every digit of a float is one
@@ -220,6 +226,63 @@ class AgentTools:
             low=_figure(found.low, unit),
             high=_figure(found.high, unit),
             probability=_rounded(found.has_it),
+        )
+
+    def complete(
+        self,
+        things: Annotated[
+            list[Text], Field(min_length=1, max_length=_THINGS, description="Entities, by name or label.")
+        ],
+        relation: Annotated[Text | None, Field(description="Only facts of this relation.")] = None,
+        attribute: Annotated[Text | None, Field(description="Only values of this attribute.")] = None,
+        above: Annotated[float, Field(gt=0, le=1, description="The least probability.")] = 0.5,
+        limit: Annotated[Limit, Field(description="How many facts, and how many numbers, at most.")] = 10,
+        *,
+        pause: Pause,
+    ) -> Completed:
+        """Find the facts and numbers of some entities that are likely and that the graph does not state."""
+        gaps = Gaps(above, None if relation is None else [relation], None if attribute is None else [attribute], things)
+        found = list(complete(self.service.answerer, gaps, lambda count, total: pause()))
+        found.sort(key=lambda each: -each.probability)
+        facts = [each for each in found if isinstance(each, MissingFact)]
+        values = [each for each in found if isinstance(each, MissingValue)]
+        reply = Completed(
+            facts=[self._missing_fact(each, pause) for each in facts[:limit]],
+            values=[self._missing_value(each, pause) for each in values[:limit]],
+            more=max(len(facts), len(values)) > limit,
+        )
+        return _bounded(reply, "facts", "values")
+
+    def _missing_fact(self, missing: MissingFact, pause: Pause) -> LikelyFact:
+        names = self.service.names
+        head, tail = names.entity_id(missing.head), names.entity_id(missing.tail)
+        relation = names.relation_id(missing.relation)
+        reason = self.service.answerer.explain_id(Follow(relation, Entity(head)), tail, pause)
+        return LikelyFact(
+            text=_cut(fact_words(names.entity_label(head), relation, names.entity_label(tail), names)),
+            subject=missing.head,
+            relation=missing.relation,
+            object=missing.tail,
+            status=_of_chance(missing.probability),
+            probability=_rounded(missing.probability),
+            reasons=_lines(reason),
+        )
+
+    def _missing_value(self, missing: MissingValue, pause: Pause) -> LikelyValue:
+        names = self.service.names
+        entity, attribute = names.entity_id(missing.entity), names.attribute_id(missing.attribute)
+        pause()
+        found = self.service.model.predict(entity, attribute, COVERAGE, reasons=True)
+        return LikelyValue(
+            entity=missing.entity,
+            attribute=missing.attribute,
+            value=_figure(missing.value, missing.unit),
+            unit=missing.unit,
+            status=_of_chance(missing.probability),
+            low=_figure(missing.low, missing.unit),
+            high=_figure(missing.high, missing.unit),
+            probability=_rounded(missing.probability),
+            reasons=[_cut(point) for point in number_points(found, attribute, names)],
         )
 
     def _label(self, query: Query, place: int) -> str:

@@ -33,7 +33,8 @@ Everything that a tool answers has a status. "proved": the graph states it, or i
 it is inferred, with its probability. "unknown": it is not stated, and not likely; it may still be true. Say which it is
 when you pass an answer on.
 Begin with `search` to find names of entities, relations and attributes, then `ask`. `describe` shows what is known of
-one entity, `explain` gives the reasons of one answer, and `predict` a number that may not be stated.
+one entity, `explain` gives the reasons of one answer, `predict` a number that may not be stated, and `complete` what is
+likely and not stated of some entities.
 """
 _QUERY = """\
 SPARQL: names are IRIs with the prefix `:`, as in
@@ -61,7 +62,7 @@ def agent_server(service: Service) -> MCPServer:
     )
     turn = threading.BoundedSemaphore(service.limits.at_once)
     query = _QUERY.format(relations=_listed(graph.relations), attributes=_listed(graph.attributes))
-    for tool in (tools.search, tools.describe, tools.ask, tools.explain, tools.predict):
+    for tool in (tools.search, tools.describe, tools.ask, tools.explain, tools.predict, tools.complete):
         about = inspect.cleandoc(tool.__doc__ or "") + (f"\n\n{query}" if tool == tools.ask else "")
         server.add_tool(_bounded(tool, service, turn), description=about, annotations=_READ_ONLY)
     return server

@@ -1,5 +1,7 @@
 """The paper's notation and the Python builder."""
 
+from functools import reduce
+from operator import and_, or_
 from typing import Any, cast
 
 import numpy as np
@@ -7,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kgreckon
 from kgreckon.errors import UserError
+from kgreckon.exact import ask
 from kgreckon.graph import GraphBuilder
 from kgreckon.query import (
     SEVEN,
@@ -28,8 +32,11 @@ from kgreckon.query import (
     equal_to,
     greater_than,
     less_than,
+    sentence,
 )
+from kgreckon.query.algebra import EntitySort, sort_of
 from kgreckon.query.paper import parse, write
+from kgreckon.query.sparql import write as write_sparql
 from strategies import graphs, queries
 
 NORTH_OF_JAPAN = "(rap,(latitude),(np,(GreaterThan),(ap,(latitude),(rp,(^in_country),(e,(Japan))))))"
@@ -66,6 +73,83 @@ def test_parsing_inverts_printing_by_name_and_by_id(data):
     query = data.draw(queries(graph))
     for ids in (False, True):
         assert _same(parse(write(query, graph.vocabulary, ids=ids), graph.vocabulary), query)
+
+
+@settings(max_examples=80)
+@given(st.data())
+def test_one_question_has_the_same_answers_in_every_notation(data):
+    graph = data.draw(graphs())
+    query = data.draw(queries(graph))
+    answerer, names = kgreckon.load(graph), graph.vocabulary
+    asked = {
+        "words": sentence(query, names),
+        "the paper's notation": write(query, names),
+        "SPARQL": write_sparql(query, names),
+        "the builder": built(query, Builder(names)),
+    }
+    proved = ask(graph, query)
+    if isinstance(sort_of(query, names), EntitySort):
+        expected = {(names.entity_name(place), None) for place in proved.tolist()}
+    else:
+        expected = {graph.values.number_at(row) for row in proved.tolist()}
+    for notation, question in asked.items():
+        found = answerer.ask(question, limit=10_000)
+        ones = [(answer.name, None) if answer.value is None else (answer.value, answer.unit) for answer in found]
+        assert set(ones) == expected and len(ones) == len(expected) and all(answer.observed for answer in found), (
+            notation,
+            question,
+        )
+
+
+def built(query, builder):
+    """A query as one builds it from names with `which`, `the`, conditions, `&`, `|` and `~`."""
+    names = builder.vocabulary
+    which, the = builder.words()
+    match query:
+        case Entity(entity):
+            return builder.entity(names.entity_name(entity))
+        case Number(value, unit):
+            return builder.number(value, unit)
+        case Follow(relation, of) if relation % 2:  # backwards
+            return which(names.relation_name(relation ^ 1), built(of, builder))
+        case Follow(relation, of):
+            return the(names.relation_name(relation), built(of, builder))
+        case ValueOf(attribute, of):
+            return the(names.attribute_name(attribute), built(of, builder))
+        case HavingValue(attribute, of):
+            return which(names.attribute_name(attribute), condition(of, builder) or built(of, builder))
+        case Compare(comparison, of):
+            return Compare(comparison, built(of, builder))
+        case And(parts):
+            return reduce(and_, (built(part, builder) for part in parts))
+        case Or(parts):
+            return reduce(or_, (built(part, builder) for part in parts))
+        case Not(of):
+            return ~built(of, builder)
+
+
+CONDITIONS = {
+    Order.LESS: less_than,
+    Order.GREATER: greater_than,
+    Order.AT_MOST: at_most,
+    Order.AT_LEAST: at_least,
+}
+
+
+def condition(query, builder):
+    """A set of numbers as a condition on an attribute, where all of it is comparisons; else None."""
+    match query:
+        case Compare(Comparison(order, factor, offset), of) if order in CONDITIONS:
+            return CONDITIONS[order](built(of, builder), times=factor, plus=offset)
+        case Compare(Comparison(Order.EQUAL, factor, offset, tolerance), of):
+            return equal_to(built(of, builder), times=factor, plus=offset, within=tolerance)
+        case And(parts) | Or(parts):
+            below = [condition(part, builder) for part in parts]
+            return None if None in below else reduce(and_ if isinstance(query, And) else or_, below)
+        case Not(of):
+            below = condition(of, builder)
+            return below and ~below
+    return None
 
 
 def _same(one, other):

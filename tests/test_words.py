@@ -231,6 +231,10 @@ SAME = [  # words, and the same in the paper's notation
         f"(i,{CITY},(rap,(latitude),(np,(GreaterThan),(ap,(latitude),(i,{CITY},(rp,(^in_country),(e,(Norway))))))))",
     ),
     (
+        "City where latitude > 2 × the latitude of every city in Norway",
+        f"(i,{CITY},(rap,(latitude),(n,(np,(x <= 2y),(ap,(latitude),(i,{CITY},(rp,(^in_country),(e,(Norway)))))))))",
+    ),
+    (
         "countries with population > 2 × the population of something in Africa",
         f"(i,{COUNTRY},(rap,(population),(np,(TwiceGreaterThan),(ap,(population),(rp,(^on_continent),(e,(Africa)))))))",
     ),

@@ -43,7 +43,9 @@ def _print_proved(answers: Answers, out: Console) -> None:
     if len(answers) < answers.observed - answers.unordered:
         title += f", the first {len(answers)}"
     further = [column.header for column in answers.columns]
-    if any(answer.value is not None for answer in answers):
+    if not answers:
+        out.print(title)
+    elif any(answer.value is not None for answer in answers):
         rows = [(*answers.texts(a), exactly(a.value, a.unit or ""), a.unit) for a in answers if a.value is not None]
         print_table(out, title, (*further, "value", "unit"), rows, further[:1])
     elif all(answer.label == answer.name for answer in answers):

@@ -108,8 +108,9 @@ class ComparativeReader(VerbReader):
 
     def _than(self, attribute: int, more: bool, depth: int) -> Query:
         """The things whose attribute is more, or less, than what stands here."""
-        every = self.take("every", "all", "each") is not None
+        start, every = self.at, self.take("every", "all", "each") is not None
         found, of = self.operand(attribute, self.vocabulary.attribute_unit(attribute), depth)
+        every = every or self.is_of_every(start)
         order = (Order.AT_MOST if every else Order.GREATER) if more else (Order.AT_LEAST if every else Order.LESS)
         found = Comparison(order) if found is None else Comparison(order, found.factor, found.offset)
         return HavingValue(attribute, Not(Compare(found, of)) if every else Compare(found, of))

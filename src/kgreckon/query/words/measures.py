@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from itertools import pairwise
 
 from kgreckon.query.algebra import (
     And,
@@ -113,6 +114,7 @@ class ValueReader(AmountReader):
         order, start = ORDERS[word], self.at
         every = self.take("every", "all", "each") is not None
         comparison, of = self.operand(attribute, unit, depth)
+        every = every or self.is_of_every(start)
         if comparison is None:
             comparison = Comparison(order)
         if word in ("after", "before") and isinstance(of, Number) and self._is_bare_year(start, of):
@@ -123,6 +125,11 @@ class ValueReader(AmountReader):
         if every:
             return Not(Compare(Comparison(_OPPOSITE[order], comparison.factor, comparison.offset, tolerance), of))
         return Compare(Comparison(order, comparison.factor, comparison.offset, tolerance), of)
+
+    def is_of_every(self, start: int) -> bool:
+        """Whether what was read from a place on is of every thing of a kind: `the latitude of every city in Norway`."""
+        words = [token.low for token in self.tokens[start : self.at]]
+        return any(one == "of" and other in ("every", "all", "each") for one, other in pairwise(words))
 
     def bracketed_value(self, attribute: int | None, unit: str | None) -> Query:
         """A condition in brackets."""

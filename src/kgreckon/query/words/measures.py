@@ -42,7 +42,7 @@ ORDERS: dict[str, Order] = {
 _EXACT = ("==", "!=", "≠", "other than", "different from")  # no tolerance
 _EQUALS = ("=", "equal to", "exactly", "the same as", "same as", "of", "as")
 _FACTORS = {"twice": 2.0, "double": 2.0, "half": 0.5, "three times": 3.0, "triple": 3.0, "four times": 4.0}
-_OPPOSITE = {
+OPPOSITE = {
     Order.LESS: Order.AT_LEAST, Order.GREATER: Order.AT_MOST, Order.AT_MOST: Order.GREATER,
     Order.AT_LEAST: Order.LESS, Order.EQUAL: Order.UNEQUAL, Order.UNEQUAL: Order.EQUAL,
 }  # fmt: skip
@@ -123,7 +123,7 @@ class ValueReader(AmountReader):
         if order in (Order.EQUAL, Order.UNEQUAL) and word not in _EXACT and self.take("within"):
             tolerance = self._share()
         if every:
-            return Not(Compare(Comparison(_OPPOSITE[order], comparison.factor, comparison.offset, tolerance), of))
+            return Not(Compare(Comparison(OPPOSITE[order], comparison.factor, comparison.offset, tolerance), of))
         return Compare(Comparison(order, comparison.factor, comparison.offset, tolerance), of)
 
     def is_of_every(self, start: int) -> bool:

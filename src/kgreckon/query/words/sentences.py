@@ -34,9 +34,9 @@ from kgreckon.query.words.cursor import Cursor, is_numbers
 from kgreckon.query.words.grammar import read_question
 from kgreckon.query.words.inflection import base_form, of_class, plural
 from kgreckon.query.words.lexicon import lexicon_of, tightest
-from kgreckon.query.words.measures import is_anything
+from kgreckon.query.words.measures import OPPOSITE, is_anything
 from kgreckon.query.words.numerals import NumberWriter, is_open
-from kgreckon.query.words.strict import StrictWriter, quoted
+from kgreckon.query.words.strict import StrictWriter, comparing, quoted
 
 _TOTALS = {
     Aggregate.SUM: "total", Aggregate.MEAN: "average", Aggregate.MEDIAN: "median", Aggregate.MINIMUM: "minimum",
@@ -152,6 +152,7 @@ def _sorted(things: str, sorting: Sorting | None, limit: int | None, writer: _Wr
     return f"{'top' if sorting.descending else 'bottom'} {limit} {by}"
 
 
+_INEQUALITIES = (Order.LESS, Order.GREATER, Order.AT_MOST, Order.AT_LEAST)
 ANYTHING_AT_ALL = Or((Entity(0), Not(Entity(0))))
 
 
@@ -207,6 +208,15 @@ class _Writer(NumberWriter):
         label = self.vocabulary.entity_label(kind.of.entity)
         noun = label[:1].lower() + label[1:] if label[1:].islower() else label
         return noun + (self._said(tuple(further), False, True) if further else "")
+
+    def value(self, query: Query, inside: bool = False, usual: str | None = None) -> str:
+        """A condition on a number; what is not at most some one's is more than every one's."""
+        match query:
+            case Not(Compare(Comparison(order, factor, 0.0), ValueOf(attribute, of))) if order in _INEQUALITIES:
+                if (one := self.singular(of)) is not None:
+                    other = Comparison(OPPOSITE[order], factor)
+                    return comparing(other, f"the {self.attribute(attribute)} of every {one}")
+        return super().value(query, inside, usual)
 
     def _kinds(self, query: Query) -> str | None:
         """The plural noun of a class, or of several."""

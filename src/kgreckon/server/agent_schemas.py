@@ -118,7 +118,7 @@ class Found(Bounded):
     notes: list[str] = []
 
 
-class LikelyFact(Reply):
+class InferredFact(Reply):
     """A fact that is not stated, in words and by its names."""
 
     text: str
@@ -130,7 +130,7 @@ class LikelyFact(Reply):
     reasons: list[str] = []
 
 
-class LikelyValue(KnownValue):
+class InferredValue(KnownValue):
     """A number that is not stated, and what moved its estimate."""
 
     entity: str
@@ -140,8 +140,8 @@ class LikelyValue(KnownValue):
 class Completed(Bounded):
     """What is likely and not stated, the most probable first."""
 
-    facts: list[LikelyFact] = []
-    values: list[LikelyValue] = []
+    facts: list[InferredFact] = []
+    values: list[InferredValue] = []
 
 
 class Why(Reply):

@@ -25,9 +25,9 @@ from kgreckon.server.agent_schemas import (
     Found,
     FoundAnswer,
     FoundNames,
+    InferredFact,
+    InferredValue,
     KnownValue,
-    LikelyFact,
-    LikelyValue,
     Name,
     StatedFact,
     Status,
@@ -253,12 +253,12 @@ class AgentTools:
         )
         return _bounded(reply, "facts", "values")
 
-    def _missing_fact(self, missing: MissingFact, pause: Pause) -> LikelyFact:
+    def _missing_fact(self, missing: MissingFact, pause: Pause) -> InferredFact:
         names = self.service.names
         head, tail = names.entity_id(missing.head), names.entity_id(missing.tail)
         relation = names.relation_id(missing.relation)
         reason = self.service.answerer.explain_id(Follow(relation, Entity(head)), tail, pause)
-        return LikelyFact(
+        return InferredFact(
             text=_cut(fact_words(names.entity_label(head), relation, names.entity_label(tail), names)),
             subject=missing.head,
             relation=missing.relation,
@@ -268,12 +268,12 @@ class AgentTools:
             reasons=_lines(reason),
         )
 
-    def _missing_value(self, missing: MissingValue, pause: Pause) -> LikelyValue:
+    def _missing_value(self, missing: MissingValue, pause: Pause) -> InferredValue:
         names = self.service.names
         entity, attribute = names.entity_id(missing.entity), names.attribute_id(missing.attribute)
         pause()
         found = self.service.model.predict(entity, attribute, COVERAGE, reasons=True)
-        return LikelyValue(
+        return InferredValue(
             entity=missing.entity,
             attribute=missing.attribute,
             value=_figure(missing.value, missing.unit),

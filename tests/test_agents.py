@@ -14,16 +14,19 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult
+from typer.testing import CliRunner
 
 from kgreckon.answers import Answerer
-from kgreckon.graph import GraphBuilder
+from kgreckon.cli import app
+from kgreckon.errors import UserError
+from kgreckon.graph import GraphBuilder, open_graph
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.query.sparql import iri
 from kgreckon.server import Limits, Service
 from kgreckon.server.agent_tools import MOST_CHARACTERS
 from kgreckon.server.agents import agent_server
 from kgreckon.server.headers import TokenCheck
-from kgreckon.server.serving import config
+from kgreckon.server.serving import config, open_service
 from served import running
 from test_sparql_engine import CROSS
 
@@ -226,6 +229,63 @@ class TestTools:
         assert {each["relation"] for each in facts["facts"]} == {"r1"} and "values" not in facts
         values = called(inferring, "complete", things=things, attribute="age", above=0.01, limit=5)
         assert {each["attribute"] for each in values["values"]} == {"age"} and "facts" not in values
+
+
+class TestChanges:
+    @pytest.fixture
+    def folder(self, tmp_path):
+        builder = GraphBuilder()
+        builder.add_fact("Oslo", "in", "Norway")
+        builder.add_value("Oslo", "population", 700.0, "persons")
+        builder.build().save(tmp_path / "graph")
+        return tmp_path / "graph"
+
+    def test_the_next_call_sees_a_change(self, folder):
+        server = agent_server(open_service(folder, Limits()), changes=True)
+
+        async def conversation(call, client):
+            tool = (await client.list_tools()).tools[-1]
+            added = [
+                {"subject": "Bergen", "predicate": "in", "object": "Norway"},
+                {"subject": "Bergen", "predicate": "population", "object": 280, "unit": "persons"},
+            ]
+            made = await call("change", add=added, new=True)
+            asked = await call("ask", query="(rp,(^in),(e,(Norway)))")
+            new = {"subject": "Oslo", "predicate": "population", "object": "720 persons"}
+            replaced = await call("change", replace=[new], remove=added[:1])
+            return (
+                tool,
+                made,
+                asked,
+                replaced,
+                await call("describe", name="Oslo"),
+                await call("change", add=[new | {"subject": "Oslu"}]),
+            )
+
+        tool, made, asked, replaced, oslo, mistake = run(server, conversation)
+        assert tool.name == "change" and not tool.annotations.read_only_hint and tool.annotations.destructive_hint
+        assert data_of(made) == {
+            "facts_added": 1, "values_added": 1, "facts_removed": 0, "values_removed": 0, "new_names": ["Bergen"],
+        }  # fmt: skip
+        assert {each["name"] for each in data_of(asked)["answers"]} == {"Oslo", "Bergen"}
+        assert data_of(replaced)["facts_removed"] == data_of(replaced)["values_removed"] == 1
+        assert [each["value"] for each in data_of(oslo)["values"]] == ["720"]
+        assert mistake.is_error and "did you mean 'Oslo'" in mistake.content[0].text
+        graph = open_graph(folder)  # it is durable
+        assert len(graph.facts) == 1 and graph.entities.has("Bergen")
+
+    def test_without_it_there_is_no_such_tool(self, folder):
+        server = agent_server(open_service(folder, Limits()))
+        assert "Unknown tool" in refused(server, "change", add=[])
+
+    def test_only_what_can_be_changed_and_over_http_only_with_a_token(self, folder, monkeypatch):
+        monkeypatch.delenv("KGRECKON_TOKEN", raising=False)
+        for arguments, message in (
+            (["world", "--changes"], "'world' is part of the program"),
+            ([str(folder), "--changes", "--http"], "needs a token"),
+        ):
+            done = CliRunner().invoke(app, ["mcp", *arguments])
+            assert isinstance(done.exception, UserError) and message in str(done.exception)
 
 
 class TestBounds:

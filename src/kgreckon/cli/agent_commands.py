@@ -27,13 +27,17 @@ def mcp(
         Path | None,
         typer.Option(help="With --http: a file with the token that requests must bear; else KGRECKON_TOKEN."),
     ] = None,
+    changes: Annotated[
+        bool, typer.Option("--changes", help="Let agents change the graph too; with --http this needs a token.")
+    ] = False,
     benchmark: MovedBenchmark = None,
 ) -> None:
-    """Let agents ask a trained run, or a graph: an MCP server, which changes nothing."""
+    """Let agents ask a trained run, or a graph: an MCP server, which changes nothing without --changes."""
     from kgreckon.cli.console import notes
     from kgreckon.errors import UserError, naming_extras
 
     with naming_extras("agents"):
+        from kgreckon.runs.changing import changeable_graph
         from kgreckon.server.agents import serve_agents
         from kgreckon.server.limits import Limits
         from kgreckon.server.serving import open_service
@@ -42,6 +46,10 @@ def mcp(
     if token_file is not None and not http:
         raise UserError("--token-file needs --http: on stdio there is only the program that started this one")
     token = read_token(token_file) if http else None
+    if changes:
+        if http and token is None:
+            raise UserError("--changes with --http needs a token: --token-file, or KGRECKON_TOKEN")
+        changeable_graph(place)
     with notes().status("opening ..."):
         service = open_service(place, Limits(seconds=seconds, heads=heads), benchmark)
 
@@ -49,4 +57,4 @@ def mcp(
         typer.echo(address)
         notes().print("MCP over streamable HTTP; Ctrl-C stops it", soft_wrap=True)
 
-    serve_agents(service, port if http else None, token, started)
+    serve_agents(service, port if http else None, token, started, changes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -142,6 +142,31 @@ class Completed(Bounded):
 
     facts: list[InferredFact] = []
     values: list[InferredValue] = []
+
+
+class WantedStatement(BaseModel):
+    """A fact or a value that is to be added or removed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    subject: Annotated[str, Field(min_length=1, max_length=4_000, description="An entity, by name or by label.")]
+    predicate: Annotated[str, Field(min_length=1, max_length=4_000, description="A relation or an attribute.")]
+    object: Annotated[str, Field(max_length=4_000)] | float = Field(
+        description="Another entity; or a number, or a text such as '5 km'."
+    )
+    unit: Annotated[str, Field(max_length=4_000)] | None = Field(
+        default=None, description="Of a number, where it is not the attribute's."
+    )
+
+
+class Changed(Reply):
+    """What a change came to, which is durable."""
+
+    facts_added: int
+    values_added: int
+    facts_removed: int
+    values_removed: int
+    new_names: list[str] = Field(default=[], description="Entities that the graph did not have.")
 
 
 class Why(Reply):

@@ -1,4 +1,4 @@
-"""The tools for agents, without a protocol: search names, describe, ask, explain, predict, complete."""
+"""The tools for agents, without a protocol: search names, describe, ask, explain, predict, complete, change."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from kgreckon.query.words.phrases import fact_words, number_words
 from kgreckon.server import schemas, thing_schemas
 from kgreckon.server.agent_schemas import (
     Bounded,
+    Changed,
     Completed,
     Description,
     Found,
@@ -31,6 +32,7 @@ from kgreckon.server.agent_schemas import (
     Name,
     StatedFact,
     Status,
+    WantedStatement,
     Why,
 )
 from kgreckon.server.service import Service
@@ -40,12 +42,14 @@ _LONGEST = 300  # characters of one line
 _REASONS = 8  # lines of one answer
 _ANSWERS = 50
 _THINGS = 50  # that are completed in one call
+_CHANGES = 50  # statements of a kind in one change
 _EVEN = 0.5  # above it an answer is called likely
 _LEAST = 0.1  # the least probability of an answer that is worth saying
 _LARGE = 1e15  # beyond it not every digit of a float is one
 _Reply = TypeVar("_Reply", bound=Bounded)
 
 Text = Annotated[str, Field(max_length=4_000)]
+Statements = Annotated[Sequence[WantedStatement], Field(max_length=_CHANGES)]
 Limit = Annotated[int, Field(ge=1, le=_ANSWERS, description="How many, at most.")]
 
 
@@ -252,6 +256,33 @@ class AgentTools:
             more=max(len(facts), len(values)) > limit,
         )
         return _bounded(reply, "facts", "values")
+
+    def change(
+        self,
+        add: Annotated[Statements, Field(description="What is to be stated.")] = (),
+        remove: Annotated[Statements, Field(description="What is no longer to be stated.")] = (),
+        replace: Annotated[
+            Statements,
+            Field(description="Takes the place of all that is stated of the same subject by the same predicate."),
+        ] = (),
+        new: Annotated[bool, Field(description="Whether names that the graph does not have are added.")] = False,
+        *,
+        pause: Pause,
+    ) -> Changed:
+        """Change the graph, durably: all of it or nothing. Remove nothing that nobody asked to be removed."""
+        added, removed, replaced = (
+            [schemas.StatementText.model_construct(**dict(each)) for each in statements]
+            for statements in (add, remove, replace)
+        )
+        request = schemas.ChangeRequest.model_construct(add=added, remove=removed, replace=replaced, new=new)
+        made = self.service.change(request, pause)
+        return Changed(
+            facts_added=made.facts_added,
+            values_added=made.values_added,
+            facts_removed=made.facts_removed,
+            values_removed=made.values_removed,
+            new_names=[_cut(name) for name in made.things],
+        )
 
     def _missing_fact(self, missing: MissingFact, pause: Pause) -> InferredFact:
         names = self.service.names

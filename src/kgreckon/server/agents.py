@@ -1,4 +1,4 @@
-"""The graph for agents: the tools of `agent_tools` over MCP, on stdio or at a loopback address, read-only."""
+"""The graph for agents: the tools over MCP, on stdio or at a loopback address; read-only unless changes are allowed."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from kgreckon.server.serving import address_of, config, listen, terminated_like_
 from kgreckon.version import __version__
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
 _NAMED_AT_ONCE = 40  # relations and attributes that the description of `ask` lists
 
 _INSTRUCTIONS = """\
@@ -47,8 +48,8 @@ Relations: {relations}.
 Attributes: {attributes}."""
 
 
-def agent_server(service: Service) -> MCPServer:
-    """The tools over a graph or a run, for any transport of MCP."""
+def agent_server(service: Service, changes: bool = False) -> MCPServer:
+    """The tools over a graph or a run, for any transport of MCP; with `changes` one of them changes the graph."""
     tools, graph = AgentTools(service), service.graph
     model = (
         "no model: what is not stated is unknown" if tools.certain else f"the model {service.model.name}, which infers"
@@ -65,12 +66,16 @@ def agent_server(service: Service) -> MCPServer:
     for tool in (tools.search, tools.describe, tools.ask, tools.explain, tools.predict, tools.complete):
         about = inspect.cleandoc(tool.__doc__ or "") + (f"\n\n{query}" if tool == tools.ask else "")
         server.add_tool(_bounded(tool, service, turn), description=about, annotations=_READ_ONLY)
+    if changes:
+        server.add_tool(_bounded(tools.change, service, turn), annotations=_CHANGES)
     return server
 
 
-def serve_agents(service: Service, port: int | None, token: str | None, started: Callable[[str], None]) -> None:
+def serve_agents(
+    service: Service, port: int | None, token: str | None, started: Callable[[str], None], changes: bool = False
+) -> None:
     """Serve the tools on stdio or, with a port, over HTTP at this machine's own address, until the end is asked for."""
-    server = agent_server(service)
+    server = agent_server(service, changes)
     if port is None:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Ctrl-C would wait for the line that is being read

@@ -37,7 +37,7 @@ from kgreckon.query import (
 from kgreckon.query.algebra import EntitySort, sort_of
 from kgreckon.query.paper import parse, write
 from kgreckon.query.sparql import write as write_sparql
-from strategies import graphs, queries
+from strategies import comparisons, graphs, queries
 
 NORTH_OF_JAPAN = "(rap,(latitude),(np,(GreaterThan),(ap,(latitude),(rp,(^in_country),(e,(Japan))))))"
 
@@ -79,7 +79,7 @@ def test_parsing_inverts_printing_by_name_and_by_id(data):
 @given(st.data())
 def test_one_question_has_the_same_answers_in_every_notation(data):
     graph = data.draw(graphs())
-    query = data.draw(queries(graph))
+    query = data.draw(queries(graph) | having_values(graph))
     answerer, names = kgreckon.load(graph), graph.vocabulary
     asked = {
         "words": sentence(query, names),
@@ -99,6 +99,19 @@ def test_one_question_has_the_same_answers_in_every_notation(data):
             notation,
             question,
         )
+
+
+@st.composite
+def having_values(draw, graph):
+    """The things with a value that stands in some relation to one that is stated: ties and nothings are frequent."""
+    attribute = draw(st.integers(0, len(graph.attributes) - 1))
+    unit = graph.vocabulary.attribute_unit(attribute)
+    rows = graph.values.rows_of(unit)
+    row = st.integers(rows.start, rows.stop - 1)
+    parts = [
+        Compare(draw(comparisons()), Number(*graph.values.number_at(draw(row)))) for _ in range(draw(st.integers(1, 2)))
+    ]
+    return HavingValue(attribute, parts[0] if len(parts) == 1 else draw(st.sampled_from([And, Or]))(tuple(parts)))
 
 
 def built(query, builder):

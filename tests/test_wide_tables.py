@@ -32,6 +32,8 @@ from kgreckon.graph.wide.frames import frame_tables
 from kgreckon.graph.wide.guessing import guess
 from kgreckon.graph.wide.loading import load
 from kgreckon.graph.wide.mapping import checked, write_mapping
+from kgreckon.query import sentence
+from kgreckon.query.words import read as read_words
 from kgreckon.runs.checking import State, check_folder
 from test_readers import facts_of, labels_of, values_of
 
@@ -609,6 +611,16 @@ class TestMappings:
         assert not [fact for fact in facts if fact[1] == "genres"]
         assert labels_of(graph)["Alien"].startswith("someone wants")
 
+    def test_a_mapping_says_how_a_relation_reads(self, file, tmp_path):
+        said = {"director": {"kind": "relation", "phrase": "was made by"}}
+        graph, report = read(file("films.csv", FILMS), mapping={"films": {"columns": said}})
+        assert sentence(read_words("things made by Ridley Scott", graph.vocabulary), graph.vocabulary) == (
+            "things made by Ridley Scott"
+        )
+        (tmp_path / "films.toml").write_text(write_mapping(report.tables))
+        again, _ = read(file("films.csv", FILMS), mapping=tmp_path / "films.toml")
+        assert again.relation_phrases == graph.relation_phrases != read(file("films.csv", FILMS))[0].relation_phrases
+
     def test_units_can_be_converted(self, file):
         path = file("t.csv", "name,height_m\nA,2\nB,1\n")
         mapping = {"t": {"columns": {"height_m": {"kind": "number", "to": "cm"}}}}
@@ -647,6 +659,7 @@ class TestMappings:
             (columns(height={"kind": "number", "units": "m"}), "unknown setting 'units'; did you mean 'unit'?"),
             (columns(height={"kind": "number", "unit": "m", "to": "kg"}), "cannot be converted to kilograms"),
             (columns(height={"kind": "relation", "references": "u.id"}), "unknown table 'u'"),
+            (columns(height={"kind": "number", "phrase": "is"}), "`phrase` says how a relation reads, and a number is"),
             ({"t": 5}, "[t] must be a section"),
         ],
     )  # fmt: skip

@@ -25,7 +25,7 @@ _HEADER = """\
 # key      the column whose values name the rows; further columns tell rows of one name apart; "row number" numbers them
 # type     states of each row that it is_a thing of this type
 # columns  what each becomes: number (unit, to, factor, decimal), date (order, unit), time (clock), duration, boolean,
-#          relation (separator, things, references), label, "unit of another column" (of), or "left out"
+#          relation (separator, things, references, phrase), label, "unit of another column" (of), or "left out"
 """
 
 
@@ -64,6 +64,7 @@ class ColumnMapping(_Strict):
     order: Literal["dmy", "mdy"] = "mdy"  # of 01/02/2020
     clock: Literal["h:m", "m:s"] = "h:m"  # of 10:30
     separator: str = ""  # between the things in one cell
+    phrase: str = ""  # of relations: how one reads between a row and what its cell names, "was directed by"
     things: str = ""  # what the things are: those of one class and one name are one thing
     references: str = ""  # the `table.column` whose rows the cells name
     of: str = ""  # the column that this one has the units of
@@ -193,6 +194,8 @@ def check_columns(mapping: Mapping, tables: Sequence[WideTable], source: str) ->
             if said.kind is Becomes.DATE and said.unit and said.unit not in SINCE_1970:
                 counted = " or ".join(map(repr, SINCE_1970))
                 raise UserError(f"{place}: dates are counted in {counted} since 1970, not in {said.unit!r}")
+            if said.phrase and said.kind not in (Becomes.RELATION, Becomes.BOOLEAN):
+                raise UserError(f"{place}: `phrase` says how a relation reads, and a {said.kind} is none")
             if bool(said.of) != (said.kind is Becomes.UNIT):
                 raise UserError(f'{place}: `of` names the column that a "{Becomes.UNIT}" belongs to')
         _check_reference(own.references, by_name, f"{source}: table {name!r}")

@@ -100,6 +100,8 @@ class Statements:
             for name, text in zip(names, texts, strict=True):
                 if name is not None and text is not None:
                     self._report.labels += builder.label(name, text)
+        if column.phrase:
+            builder.phrase_relation(column.name, column.phrase)
 
     @staticmethod
     def _state_values(numbers: ColumnNumbers, name: str, ids: np.ndarray, builder: GraphBuilder) -> None:

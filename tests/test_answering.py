@@ -300,6 +300,35 @@ def test_what_is_no_answer_has_no_reason(small):
     assert str(reason_of(proof, small.graph.vocabulary)) == "Nothing speaks for it."
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("top 3 airports by elevation", "Its elevation is {} metres."),
+        ("cities in Norway nearest to Oslo", "Its distance to Oslo is {} kilometres."),
+        ("countries by population", "Its population is {} persons."),
+    ],
+)
+def test_a_reason_names_the_value_that_gives_an_answer_its_place(question, said):
+    answers = kgreckon.load("world").ask(question, limit=3, explain=True)
+    for answer in answers:
+        (unit,) = {column.unit for column in answers.columns}
+        assert answer.reason.sentence.endswith(f" {said.format(answer.values[0].shown(unit))}")
+
+
+def test_a_reason_names_a_value_once():
+    (answer,) = kgreckon.load("world").ask("top 1 airports by elevation with elevation > 100", explain=True)
+    assert answer.reason.sentence.count("elevation") == 1
+
+
+def test_a_reason_says_that_the_value_of_its_place_is_predicted(reckoner_run):
+    answers = kgreckon.load(reckoner_run.folder, device="cpu").ask("top 40 things by width", explain=True)
+    predicted = [answer for answer in answers if not answer.values[0].observed]
+    assert 0 < len(predicted) < len(answers)
+    for answer in answers:
+        ending = answer.reason.sentence.rpartition("Its width is ")[2]
+        assert ending.startswith("not stated: about ") is (answer in predicted)
+
+
 def test_a_reason_of_a_denied_condition_says_what_speaks_against_it(reckoner_run, small):
     names = small.graph.vocabulary
     text = "(i,(rp,(r0),(e,(e1))),(n,(rp,(r1),(e,(e1)))))"

@@ -13,12 +13,12 @@ import numpy as np
 from kgreckon.answers.answer_columns import Cell, Column, ColumnWriter, attributes_asked
 from kgreckon.answers.answer_table import Answer, Answers
 from kgreckon.answers.arranging import TablePart, arranged
-from kgreckon.answers.calculated import calculated_ones, term_cells
+from kgreckon.answers.calculated import calculated_ones, term_cells, term_name
 from kgreckon.answers.drawn import total_with_inferred
 from kgreckon.answers.expected_numbers import expected_number
-from kgreckon.answers.nearness import near_ones
+from kgreckon.answers.nearness import Nearness, near_ones
 from kgreckon.answers.number_prediction import PredictedNumber
-from kgreckon.answers.reason import Reason, reason_of
+from kgreckon.answers.reason import Reason, reason_of, with_value
 from kgreckon.answers.selecting import Only, Ranking, select
 from kgreckon.answers.sparql_answers import SparqlAnswers, unknown_names
 from kgreckon.answers.totals import Total
@@ -51,6 +51,7 @@ from kgreckon.query.notations import answers_wanted, read_question
 from kgreckon.query.paper import write
 from kgreckon.query.question import Question, Said, Sorting, check_sorts
 from kgreckon.query.sparql import check_question
+from kgreckon.query.terms import Calculated
 from kgreckon.query.within import filled
 from kgreckon.query.words.phrases import number_words
 from kgreckon.query.words.sentences import inner_words
@@ -246,6 +247,13 @@ class Answerer:
         if nearness is not None:
             columns = (nearness.column, *columns)
             cells = [(nearness.cell(id_), *row) for (id_, _), row in zip(best, cells, strict=True)]
+        by = self._sorted_by(question, nearness)
+        for place, column in enumerate(columns):
+            if explain and column.name == by:
+                explained = [
+                    reason and with_value(reason, names.entity_label(id_), column, row[place])
+                    for reason, (id_, _), row in zip(explained, best, cells, strict=True)
+                ]
         answers = tuple(
             self._answer(of_numbers, id_, score, id_ in proved, reason, row_cells)
             for (id_, score), reason, row_cells in zip(best, explained, cells, strict=True)
@@ -273,6 +281,15 @@ class Answerer:
             within=self._within(question),
             stated_otherwise=is_stated_otherwise(ranking.query),
         )
+
+    def _sorted_by(self, question: Question, nearness: Nearness | None) -> str | None:
+        """The name of the column that the question itself puts its answers in the order of."""
+        if nearness is not None:
+            return nearness.column.name
+        if question.sorting is None:
+            return None
+        by = question.sorting.attribute
+        return term_name(by, self.graph) if isinstance(by, Calculated) else self.graph.vocabulary.attribute_name(by)
 
     def _total(self, question: Question, proved: np.ndarray, only: Only | None, pause: Pause | None) -> Total:
         model = self._model_for(only)

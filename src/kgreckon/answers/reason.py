@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
+from kgreckon.answers.answer_columns import Cell, Column
+from kgreckon.answers.estimates import interval_texts
 from kgreckon.answers.predicted_numbers import Predict, number_points
 from kgreckon.answers.reason_sentences import (
     condition_words,
@@ -16,6 +18,7 @@ from kgreckon.answers.reason_sentences import (
     rule_words,
     shown_number,
 )
+from kgreckon.graph.literals import is_calendar
 from kgreckon.models.proofs import How, Member, Proof, Step, Support
 from kgreckon.query import Comparison, Number, Operator, sentence
 from kgreckon.query.algebra import children
@@ -64,6 +67,21 @@ class Reason:
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *self.lines()] if self.sentence else self.lines())
+
+
+def with_value(reason: Reason, label: str, column: Column, cell: Cell | None) -> Reason:
+    """The reason of an answer whose place comes from a value: its sentence says the value too."""
+    if cell is None or not reason.sentence or f"the {column.label} of {label} is " in reason.sentence:
+        return reason
+    unit = column.unit or ""
+    after = "" if unit == "number" or is_calendar(unit) else f" {unit}".rstrip()
+    if cell.observed:
+        text = f"Its {column.label} is {cell.shown(unit)}{after}."
+    else:
+        assert cell.value is not None and cell.low is not None and cell.high is not None
+        middle, low, high = interval_texts(cell.value, cell.low, cell.high, unit)
+        text = f"Its {column.label} is not stated: about {middle}{after}, between {low} and {high}."
+    return replace(reason, sentence=f"{reason.sentence} {text}")
 
 
 def _lines(statements: Sequence[Statement], dashes: str = "") -> Iterator[str]:

@@ -186,6 +186,22 @@ class TestTools:
             why = called(inferring, "explain", query=query, answer=each["name"])
             assert (why["status"], why.get("probability")) == (each["status"], each.get("probability"))
 
+    def test_rows_of_several_variables_are_inferred_too(self, inferring, reckoner):
+        graph = reckoner.graph
+        relation, attribute = iri(graph.relations.name(0)), iri("width")
+        text = f"SELECT ?x ?y ?v {{ ?x <{relation}> ?y ; <{attribute}> ?v }} ORDER BY ?score"
+        everything = reckoner.answerer.solutions(text)
+        found = called(inferring, "ask", query=text, limit=50)
+        assert found["inferred"] is True and len(found["known"]) == len(found["rows"])
+        assert found["rows"] == everything.cells(with_names=True)[: len(found["rows"])]
+        statuses = [each["status"] for each in found["known"]]
+        assert statuses.count("proved") == found["proved"] < len(found["rows"])
+        for each, known in zip(found["known"], everything.known, strict=False):
+            assert (each["status"] == "proved") is known.observed
+            assert known.observed or each["probability"] == pytest.approx(known.score, rel=0.01)
+        beyond = called(inferring, "ask", query=f"SELECT ?x ?y {{ ?x <{relation}> ?y . ?y <{relation}> ?x }}")
+        assert beyond["inferred"] is False and "nothing is inferred" in beyond["notes"][0] and "known" not in beyond
+
     def test_predicted_numbers_have_an_interval(self, inferring, reckoner):
         graph, seen = reckoner.graph, set()
         for attribute in range(len(graph.attributes)):

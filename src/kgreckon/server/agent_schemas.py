@@ -95,6 +95,14 @@ class FoundAnswer(Reply):
     reasons: list[str] = Field(default=[], description="In one sentence, then fact by fact.")
 
 
+class RowStatus(Reply):
+    """How a row is known."""
+
+    status: Status
+    probability: float | None = None
+    score: float | None = None
+
+
 class Found(Bounded):
     """The answers to a question, the best first.
 
@@ -112,8 +120,9 @@ class Found(Bounded):
     )
     rows: list[list[str]] = Field(
         default=[],
-        description="Of SPARQL without inference: labels, with the name in brackets where it differs.",
+        description="Of SPARQL with several variables: labels, with the name in brackets where it differs.",
     )
+    known: list[RowStatus] = Field(default=[], description="Of rows some of which may be inferred: how each is known.")
     estimate: str | None = Field(default=None, description="Where a number that is not stated is likely to be.")
     notes: list[str] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
@@ -10,6 +11,7 @@ from pydantic import Field
 from kgreckon.answers import COVERAGE, Answer, Column, Reason
 from kgreckon.answers.completing import Gaps, MissingFact, MissingValue, complete
 from kgreckon.answers.predicted_numbers import number_points
+from kgreckon.answers.sparql_answers import Known
 from kgreckon.errors import BeyondAlgebraError
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.models.interface import ScoreMeaning
@@ -30,6 +32,7 @@ from kgreckon.server.agent_schemas import (
     InferredValue,
     KnownValue,
     Name,
+    RowStatus,
     StatedFact,
     Status,
     WantedStatement,
@@ -131,7 +134,7 @@ class AgentTools:
         try:
             question = self.service.read(query)
         except BeyondAlgebraError:
-            return self._stated(query, limit, pause)
+            return self._rows(query, limit, pause)
         own = question.limit
         answerer, wanted = self.service.answerer, min(limit, answers_wanted(None, own) if own is not None else limit)
         ranking = answerer.rank(question.query, pause)
@@ -158,26 +161,47 @@ class AgentTools:
         )
         return _bounded(reply, "answers")
 
-    def _stated(self, query: str, limit: int, pause: Pause) -> Found:
-        """Any query of SPARQL, answered from what is stated."""
+    def _rows(self, query: str, limit: int, pause: Pause) -> Found:
+        """Any query of SPARQL: with inference where its pattern is a tree, else from what is stated."""
         most = limit if gives_triples(query) else min(limit, own_limit(query) or limit)
-        found = self.service.stated(query, pause, most)
+        floor = _LEAST if self.calibrated else 0.0
+        found = None
+        if not self.certain:
+            with suppress(BeyondAlgebraError):
+                found = self.service.answerer.solutions(
+                    query, most, floor, pause, lambda text, rows: self.service.stated(text, pause, rows)
+                )
+        if found is None:
+            found = self.service.stated(query, pause, most)
+        known = [self._known_row(each) for each in found.known]
         rows = [[_cut(cell) for cell in row] for row in found.cells(with_names=True)]
         count = int(bool(found.truth)) if found.truth is not None else len(rows)
-        notes = ["Answered from what is stated; nothing is inferred.", *map(_cut, found.unknown)]
+        said = f"{found.summary()}." if found.inferred else "Answered from what is stated; nothing is inferred."
+        notes = [said, *map(_cut, found.unknown)]
+        if known:
+            count = sum(each.status is Status.PROVED for each in known)
+        best = [status for status in Status if status in {each.status for each in known}]
         if found.truth is False:
             notes.append("It is not stated, which does not mean that it is false.")
         reply = Found(
             question=_cut(query),
-            status=Status.PROVED if count else Status.UNKNOWN,
-            inferred=False,
+            status=Status.PROVED if count else best[0] if best else Status.UNKNOWN,
+            inferred=found.inferred,
             proved=count,
             variables=list(found.variables),
             rows=rows,
+            known=known,
             more=not found.complete,
             notes=notes,
         )
-        return _bounded(reply, "rows")
+        _bounded(reply, "rows")
+        del reply.known[len(reply.rows) :]
+        return reply
+
+    def _known_row(self, known: Known) -> RowStatus:
+        status = Status.PROVED if known.observed else self._likely(known.score)
+        probability, score = self._chance(status, known.score)
+        return RowStatus(status=status, probability=probability, score=score)
 
     def explain(
         self,

@@ -41,8 +41,8 @@ _QUERY = """\
 SPARQL: names are IRIs with the prefix `:`, as in
 `SELECT ?c {{ ?c :in_country :Japan ; :population ?p FILTER(?p > 1000000) }}`. In names, other characters than letters,
 digits and _ are percent-encoded (`:New%20York`). A label in quotes may stand for an entity. A SELECT of one variable
-over a tree of triples is answered with inference. Any other SPARQL 1.1 query (several variables, ORDER BY, aggregates,
-OPTIONAL, regex, ASK) is answered from what is stated, with rdfs:label for labels.
+or several over a tree of triples is answered with inference. Any other SPARQL 1.1 query (cycles, aggregates, OPTIONAL,
+regex, ASK) is answered from what is stated, with rdfs:label for labels.
 In words: `cities in Japan with population > 1 million`, `how many countries border France`.
 Relations: {relations}.
 Attributes: {attributes}."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from kgreckon.answers import Answers, Estimate
+from kgreckon.answers import Answer, Answers, Estimate
 from kgreckon.answers.estimates import interval_texts
 from kgreckon.cli.console import print_table
 from kgreckon.graph.literals import exactly, is_calendar
@@ -58,16 +58,19 @@ def _print_proved(answers: Answers, out: Console) -> None:
 def _print_ranked(answers: Answers, out: Console) -> None:
     further = [column.header for column in answers.columns]
     shown = percent if answers.calibration is ScoreMeaning.PROBABILITY else "{:.4f}".format
-    rows = [
-        (a.label, *answers.texts(a), *(("", "observed") if a.observed else (shown(a.score), "inferred")))
-        for a in answers
-    ]
+    rows = [(a.label, *answers.texts(a), "" if a.observed else shown(a.score), _how(a)) for a in answers]
+    columns = ["answer", *further, answers.calibration.value, "known"]
+    if all(answer.observed for answer in answers):  # who has no probability needs no column for it
+        rows, columns = [(*row[:-2], row[-1]) for row in rows], [*columns[:-2], columns[-1]]
     if rows:
-        title = f"{answers.observed:,} observed; the {len(rows)} best"
-        print_table(out, title, ("answer", *further, answers.calibration.value, "known"), rows)
+        print_table(out, f"{answers.observed:,} observed; the {len(rows)} best", columns, rows)
     else:
         nothing = "nothing is observed, and no answer is likely"
         out.print(f"{answers.observed:,} observed, none shown" if answers.observed else nothing)
+
+
+def _how(answer: Answer) -> str:
+    return "observed" if answer.observed else "inferred"
 
 
 def _print_estimate(estimate: Estimate, out: Console) -> None:

@@ -28,7 +28,7 @@ from kgreckon.graph import GraphBuilder
 from kgreckon.graph.literals import read_date
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import ScoreMeaning
-from kgreckon.query import GENERAL_TYPES, Batch, NumberSort, interpret, sort_of
+from kgreckon.query import GENERAL_TYPES, Batch, Compare, Comparison, Not, Number, NumberSort, Order, interpret, sort_of
 from kgreckon.query.paper import parse
 from kgreckon.runs import train
 from kgreckon.server import Limits, Service, serve
@@ -368,6 +368,12 @@ class TestDistributions:
             own = graph.values.numbers[rows[graph.values.unit_ids[rows] == graph.values.units.index(unit)]]
             found = interval(graph, query, unit, no_pause)
             assert ((found.low <= own) & (own <= found.high)).all()
+
+    def test_the_interval_of_what_is_not_less_than_about_a_number(self):
+        builder = GraphBuilder()
+        builder.add_value("a", "depth", -200.0, "m")
+        query = Not(Compare(Comparison(Order.LESS), Compare(Comparison(Order.EQUAL), Number(-200.0, "m"))))
+        assert interval(builder.build(), query, "m", no_pause) == Interval(low=-200.0)
 
     def test_the_interval_around_what_equals_zero_or_more(self):
         builder = GraphBuilder()

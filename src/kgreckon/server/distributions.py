@@ -90,8 +90,6 @@ def _numbers_below(query: Query) -> Iterator[Query]:
 def interval(graph: KnowledgeGraph, query: Query, unit: str, pause: Pause) -> Interval:
     """The smallest interval around a set of numbers of one unit, as far as comparisons and values determine it."""
     match query:
-        case Number(value, its_unit):
-            return Interval(value, value) if its_unit == unit else EMPTY
         case Compare(comparison, of):
             return _compared(comparison, interval(graph, of, unit, pause))
         case And(parts):
@@ -105,9 +103,16 @@ def interval(graph: KnowledgeGraph, query: Query, unit: str, pause: Pause) -> In
                 result |= interval(graph, part, unit, pause)
             return result
         case Not(Compare(comparison, of)):
-            return _never(comparison, interval(graph, of, unit, pause))
+            return _never(comparison, _attained(graph, of, unit, pause))
         case Not():
             return Interval()
+    return _attained(graph, query, unit, pause)
+
+
+def _attained(graph: KnowledgeGraph, query: Query, unit: str, pause: Pause) -> Interval:
+    """From the least to the greatest number of one unit in a set, of those that the graph or the query names."""
+    if isinstance(query, Number):
+        return Interval(query.value, query.value) if query.unit == unit else EMPTY
     rows = ask(graph, query, pause=pause)
     known = graph.values.rows_of(unit)
     numbers = graph.values.numbers[rows[(rows >= known.start) & (rows < known.stop)]]

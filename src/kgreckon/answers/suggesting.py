@@ -61,7 +61,7 @@ def _question(answerer: Answerer, relation: str, things: np.ndarray) -> Suggesti
     question = Question(Follow(label, Entity(head)))
     words = sentence(question, names)
     try:
-        if read_question(words, names) != question:
+        if '"' in words or read_question(words, names) != question:  # in quotes nobody would type it
             return None
     except UserError:  # a name that words cannot hold
         return None

@@ -466,7 +466,7 @@ def test_a_baseline_stands_beside_the_paper_as_released_and_everywhere_else_amon
     without = report([plain, other], "a test")
     texts = [block.text for block in blocks if isinstance(block, Text) and block not in without]
     assert len(texts) == 3 and "2 of 2 rows above the paper's (+0.77 to +3.81)" in texts[0]
-    assert texts[1] == texts[2] and "ranked among all entities and values" in texts[1]
+    assert texts[1] == texts[2] and "ranked among all entities and\nvalues" in texts[1]
 
 
 def test_several_graphs_are_seen_at_a_glance(several):

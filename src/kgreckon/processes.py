@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgreckon.errors import ToldElsewhereError, UserError
-from kgreckon.files import writing
 
 if TYPE_CHECKING:
     import torch
@@ -76,6 +75,8 @@ class Processes:
     @contextmanager
     def writing(self, folder: Path, make: bool = False) -> Iterator[None]:
         """Be the only program that writes in `folder`: the first process holds its lock for all."""
+        from kgreckon.files import writing  # which imports Arrow
+
         with ExitStack() as held:
             self.first(lambda: held.enter_context(writing(folder, make)))
             yield

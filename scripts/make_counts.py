@@ -87,7 +87,7 @@ def counts(ordinary: list[Statistics], balanced: list[Statistics]) -> str:
     return (
         f"{sizes}\n{queries}\n### Types of values\n\nWhat the numbers of the test graphs are measured in:\n\n{units}\n"
         "### Missing facts\n\nHard answers to test queries by how many facts and values their cheapest proofs lack:\n"
-        f"\n{missing[0]}\nThe same in the balanced benchmarks:\n\n{missing[1]}"
+        f"\n{missing[0]}\nThe same in a balanced benchmark:\n\n{missing[1]}"
     )
 
 

@@ -228,9 +228,9 @@ async def fairness(port: int, clients: int, seconds: float, pause: float) -> lis
 
 
 def timeless(body: bytes) -> bytes:
-    """An answer without how long it took."""
+    """An answer without how long it took, and without the last digits of numbers, which depend on the threads."""
     try:
-        data = json.loads(body)
+        data = json.loads(body, parse_float=lambda text: float(f"{float(text):.5g}"))
     except ValueError:
         return body  # a page, or XML
     if isinstance(data, dict):

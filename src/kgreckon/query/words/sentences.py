@@ -141,6 +141,7 @@ def _measure(of: int | Calculated, writer: _Writer | StrictWriter) -> str:
 
 
 def _sorted(things: str, sorting: Sorting | None, limit: int | None, writer: _Writer | StrictWriter) -> str:
+    things = "things" if things == "anything" else things
     if sorting is None:
         return things if limit is None else f"top {limit} {things}"
     by = f"{things} by {_measure(sorting.attribute, writer)}"

@@ -90,7 +90,7 @@ def run(folder: Path) -> None:
     print_comparison(compare_runs([run.folder for run in (*runs, reckoner)]), out)
     _infer_with_reasons(reckoner, made, out)
     out.print("\nAsk your own:")
-    question = "'(rp,(^capital_of),(e,(Japan)))'"
+    question = "'the capital of Japan'"
     out.print(f"{_program()} ask world {question}", style="bold", soft_wrap=True, highlight=False)
     out.print(f"Look further: {_program()} --help, README.md, docs/", soft_wrap=True, highlight=False)
     out.print("\nOpen the page on what was just trained:")

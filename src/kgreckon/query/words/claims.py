@@ -22,7 +22,9 @@ def percent(probability: float) -> str:
     """A probability for people: `35 %`, `0.4 %`, `less than 0.1 %`."""
     if probability < 0.001:
         return "less than 0.1 %"
-    return "more than 99.9 %" if probability > 0.999 else f"{100 * probability:.2g} %"
+    if probability > 0.999:
+        return "more than 99.9 %"
+    return f"{100 * probability:.{3 if probability >= 0.995 else 2}g} %"  # 99.6 %, not 1e+02 %
 
 
 def fact_claim(head: str, relation: int, tail: str, names: Vocabulary, adverb: str = "", denied: bool = False) -> str:

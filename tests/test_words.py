@@ -17,6 +17,7 @@ from kgreckon.query.paper import write as write_paper
 from kgreckon.query.question import Aggregate, Question, Sorting
 from kgreckon.query.within import hole, holes, in_order, with_entities
 from kgreckon.query.words import WordsError, completions, read
+from kgreckon.query.words.claims import percent
 from kgreckon.query.words.cursor import is_numbers
 from kgreckon.query.words.lexicon import lexicon_of
 from kgreckon.query.words.sentences import _asked, _reads_back, _Writer
@@ -665,3 +666,9 @@ def test_completion_knows_what_can_come_next(earth, text, some):
 @given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), st.booleans())
 def test_completion_never_fails(earth, text, blank):
     assert len(completions(text + " " * blank, earth.vocabulary)) <= 12
+
+
+def test_probabilities_for_people():
+    shown = {0.0004: "less than 0.1 %", 0.0123: "1.2 %", 0.35: "35 %", 0.994: "99 %", 0.996: "99.6 %"}
+    assert {probability: percent(probability) for probability in shown} == shown
+    assert percent(0.9995) == "more than 99.9 %"

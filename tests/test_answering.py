@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from inspect import signature
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,6 +17,8 @@ from kgreckon.answers import Answerer, Only, Ranking
 from kgreckon.answers.reason import reason_of
 from kgreckon.benchmark import Benchmark, BuildSettings, build
 from kgreckon.cli import main
+from kgreckon.cli.answers import ask as ask_command
+from kgreckon.defaults import LEAST_PROBABILITY
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
 from kgreckon.graph import GraphBuilder
@@ -26,6 +29,7 @@ from kgreckon.query import Entity, EntitySort, Follow
 from kgreckon.query.algebra import ValueOf
 from kgreckon.query.paper import parse
 from kgreckon.runs import train
+from kgreckon.server.schemas import AskRequest, TableRequest
 from random_graph import random_graph
 from strategies import graphs, queries
 
@@ -67,7 +71,7 @@ def test_what_the_graph_proves_comes_first_and_is_marked(answerer, small, text):
         text = text.replace("(nv,(3))", "(ap,(height),(e,(e0)))")
     query = parse(text, small.graph.vocabulary)
     proved = set(ask(small.graph, query).tolist())
-    found = answerer.ask(text, limit=len(proved) + 5)
+    found = answerer.ask(text, limit=len(proved) + 5, above=0)
     assert proved and found.observed == len(proved)
     marks = [answer.observed for answer in found.answers]
     assert marks == sorted(marks, reverse=True)
@@ -120,7 +124,7 @@ def test_a_reckoner_is_certain_of_what_the_whole_graph_states(reckoner_run, smal
 
 def test_reasons_name_the_facts_of_a_proof(answerer, small):
     text = "(i,(rp,(r0),(e,(e1))),(rp,(r1),(e,(e1))))"
-    found = answerer.ask(text, limit=30)
+    found = answerer.ask(text, limit=30, above=0)
     for answer in found.answers:
         whole = answerer.explain(text, answer)
         reason = [line for line in whole.lines() if not line.startswith("– ")]
@@ -197,7 +201,7 @@ class TestSteps:
 
 def test_a_wrong_choice_is_an_error(answerer):
     for only in ("observed", "inferred"):
-        assert all(each.observed == (only == "observed") for each in answerer.ask(ENTITIES, 5, only).answers)
+        assert all(each.observed == (only == "observed") for each in answerer.ask(ENTITIES, 5, only, above=0).answers)
     with pytest.raises(UserError, match="choose observed or inferred"):
         answerer.ask(ENTITIES, 5, "likely")
     with pytest.raises(UserError, match="must not be negative"):
@@ -230,14 +234,30 @@ def test_a_witness_of_a_comparison(small):
 @pytest.mark.parametrize("text", [ENTITIES, NUMBERS])
 def test_only_what_is_observed_or_inferred(reckoner_run, small, text):
     answerer = Answerer.open(reckoner_run.folder, device="cpu")
-    everything = answerer.ask(text, limit=10**6)
+    everything = answerer.ask(text, limit=10**6, above=0)
     assert {answer.observed for answer in everything.answers} == {True, False}
     for only in Only:
-        part = answerer.ask(text, limit=10**6, only=only)
+        part = answerer.ask(text, limit=10**6, only=only, above=0)
         assert only != "observed" or part.estimate is None
         assert part.answers == tuple(a for a in everything.answers if a.observed is (only is Only.OBSERVED))
-        assert answerer.ask(text, limit=2, only=only).answers == part.answers[:2]
+        assert answerer.ask(text, limit=2, only=only, above=0).answers == part.answers[:2]
         assert part.observed == everything.observed
+
+
+@pytest.mark.parametrize("text", [ENTITIES, NUMBERS])
+def test_what_is_unlikely_is_left_out_unless_it_is_asked_for(reckoner_run, text):
+    answerer = Answerer.open(reckoner_run.folder, device="cpu")
+    everything, usual = answerer.ask(text, 10**6, above=0), answerer.ask(text, 10**6)
+    assert usual.answers == tuple(a for a in everything if a.observed or a.score > LEAST_PROBABILITY)
+    assert usual.above == LEAST_PROBABILITY and everything.unlikely == 0 < usual.unlikely
+    assert any("left out" in note for note in usual.notes())
+
+
+def test_every_door_leaves_out_the_same():
+    doors = [signature(Answerer.ask), signature(Answerer.best), signature(ask_command)]
+    defaults = [each.parameters["above"].default for each in doors]
+    defaults += [model.model_fields["above"].default for model in (AskRequest, TableRequest)]
+    assert set(defaults) == {LEAST_PROBABILITY}
 
 
 def test_a_score_of_one_is_no_proof():

@@ -424,7 +424,7 @@ class TestAReckoner:
         question = "(rp,(lives_in),(e,(newborn)))"
         with answerer.change(new=True) as change:
             change.add("newborn", "likes", "game 0")
-        before = {answer.name: answer.score for answer in answerer.ask(question)}
+        before = {answer.name: answer.score for answer in answerer.ask(question, above=0)}
         with answerer.change() as change:
             change.add("newborn", "father", "father 3")
         after = answerer.ask(question)

@@ -167,7 +167,7 @@ class TestQuestions:
         assert plain == sorted(plain, key=str.casefold) and len(plain) > 5
 
     def test_an_order_and_a_bound_of_what_is_inferred(self, reckoner):
-        asked = {"query": "(rp,(r0),(e,(e1)))", "limit": 1000}
+        asked = {"query": "(rp,(r0),(e,(e1)))", "limit": 1000, "above": 0}
         client = client_of(reckoner)
         rising = client.post("/api/ask", json=asked | {"order": "probability"}).json()
         scores = [answer["score"] for answer in rising["answers"]]

@@ -144,7 +144,7 @@ class TestRows:
         assert rows == list(stated)
         scores = [known.score for known in found.known if not known.observed]
         assert scores == sorted(scores, reverse=True) and all(0.01 <= score <= 1 for score in scores)
-        single = answerer.ask(f"SELECT ?x {{ ?x {relation} ?y ; {attribute} ?v }}", 1000, only="inferred")
+        single = answerer.ask(f"SELECT ?x {{ ?x {relation} ?y ; {attribute} ?v }}", 1000, only="inferred", above=0)
         likely = {answer.name: answer.score for answer in single if answer.score >= 0.01}
         inferred = [(row, known) for row, known in zip(found, found.known, strict=True) if not known.observed]
         assert {name_of(row[0].text): known.score for row, known in inferred} == likely

@@ -22,6 +22,7 @@ from kgreckon.answers.reason import Reason, reason_of, with_value
 from kgreckon.answers.selecting import Only, Ranking, select
 from kgreckon.answers.sparql_answers import SparqlAnswers, unknown_names
 from kgreckon.answers.totals import Total
+from kgreckon.defaults import LEAST_PROBABILITY
 from kgreckon.engine.oxigraph import QueryLimits, TripleStore
 from kgreckon.errors import BeyondAlgebraError, UserError
 from kgreckon.exact import ask as ask_exactly
@@ -142,15 +143,15 @@ class Answerer:
         limit: int | None = None,
         only: Only | str | None = None,
         explain: bool = False,
-        above: float = 0.0,
+        above: float = LEAST_PROBABILITY,
         columns: Sequence[str] = (),
         order: str | None = None,
     ) -> Answers:
         """The best answers to a question: a query, or a text in words, in SPARQL or in the paper's notation.
 
         `only` may be "observed" or "inferred". Without a limit and a LIMIT there are 20. With `explain` every answer
-        carries its reason. Inferred answers whose probability is not `above` are left out. `columns` names further
-        attributes to show beside the answers; `order` one to sort by, with a `-` before it from the largest on.
+        carries its reason. Inferred answers whose probability is not `above` are left out; 0 keeps all. `columns` names
+        further attributes to show beside the answers; `order` one to sort by, with a `-` before it from the largest on.
         """
         if only is not None and only not in set(Only):
             raise UserError(f"only cannot be {only!r}: choose {' or '.join(Only)}")
@@ -211,7 +212,7 @@ class Answerer:
         reasons: int | None = None,
         pause: Pause | None = None,
         question: Question | None = None,
-        above: float = 0.0,
+        above: float = LEAST_PROBABILITY,
         further: Sequence[int] = (),
         part: TablePart | None = None,
     ) -> Answers:
@@ -368,7 +369,7 @@ class Answerer:
         self,
         text: str,
         limit: int | None = None,
-        floor: float = 0.1,
+        floor: float = LEAST_PROBABILITY,
         pause: Pause | None = None,
         stated: Callable[[str, int | None], SparqlAnswers] | None = None,
     ) -> SparqlAnswers:

@@ -14,6 +14,7 @@ import numpy as np
 
 from kgreckon.answers.answerer import COVERAGE, Answerer
 from kgreckon.answers.sparql_answers import Known, SparqlAnswers
+from kgreckon.defaults import LEAST_PROBABILITY
 from kgreckon.engine.rdf_terms import XSD, Row, SparqlResult, Term
 from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
@@ -25,14 +26,13 @@ from kgreckon.query.sparql.several_variables import SolutionQuery, parse_solutio
 from kgreckon.query.sparql.syntax import SortKey
 
 _MOST = 200  # inferred answers that become rows
-_FLOOR = 0.1
 
 
 def solutions(
     answerer: Answerer,
     text: str,
     limit: int | None = None,
-    floor: float = _FLOOR,
+    floor: float = LEAST_PROBABILITY,
     pause: Pause | None = None,
     stated: Callable[[str, int | None], SparqlAnswers] | None = None,
 ) -> SparqlAnswers:

@@ -12,6 +12,7 @@ import typer
 
 from kgreckon.cli.app import AsJson, ComparisonsOption, MovedBenchmark, app, print_json
 from kgreckon.cli.learned import learned_beside
+from kgreckon.defaults import LEAST_PROBABILITY
 from kgreckon.errors import BeyondAlgebraError, UserError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def ask(
     ] = None,
     above: Annotated[
         float, typer.Option(min=0, max=1, help="Leave out inferred answers that are not more probable than this.")
-    ] = 0.1,
+    ] = LEAST_PROBABILITY,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of tables.")] = False,
     benchmark: MovedBenchmark = None,
     as_json: AsJson = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kgreckon.defaults import ANSWERS_SHOWN
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import Query
 from kgreckon.query.paper import parse as parse_paper
@@ -11,7 +12,6 @@ from kgreckon.query.question import Aggregate, Question
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words import read_question as read_words
 
-_SHOWN = 20  # answers, where nobody says how many
 _FIRST_WORDS = "SELECT|PREFIX|BASE|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|CREATE|DROP|COPY|MOVE|ADD|WITH"
 _BEGINS_LIKE_SPARQL = re.compile(rf"\s*(#.*\n\s*)*({_FIRST_WORDS})\b", re.IGNORECASE)
 _BEGINS_LIKE_PAPER = re.compile(r"\s*\(\s*[a-z]*\s*,\s*\(")
@@ -29,7 +29,7 @@ def is_paper(text: str) -> bool:
 
 def answers_wanted(given: int | None, written: int | None) -> int:
     """How many answers are wanted: what the caller gives, what the query says itself, the less where both do."""
-    return min((limit for limit in (given, written) if limit is not None), default=_SHOWN)
+    return min((limit for limit in (given, written) if limit is not None), default=ANSWERS_SHOWN)
 
 
 def read_question(text: str, vocabulary: Vocabulary) -> Question:

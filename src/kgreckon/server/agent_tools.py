@@ -12,6 +12,7 @@ from kgreckon.answers import COVERAGE, Answer, Column, Reason
 from kgreckon.answers.completing import Gaps, MissingFact, MissingValue, complete
 from kgreckon.answers.predicted_numbers import number_points
 from kgreckon.answers.sparql_answers import Known
+from kgreckon.defaults import LEAST_PROBABILITY
 from kgreckon.errors import BeyondAlgebraError
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.models.interface import ScoreMeaning
@@ -47,7 +48,6 @@ _ANSWERS = 50
 _THINGS = 50  # that are completed in one call
 _CHANGES = 50  # statements of a kind in one change
 _EVEN = 0.5  # above it an answer is called likely
-_LEAST = 0.1  # the least probability of an answer that is worth saying
 _LARGE = 1e15  # beyond it not every digit of a float is one
 _Reply = TypeVar("_Reply", bound=Bounded)
 
@@ -139,9 +139,7 @@ class AgentTools:
         answerer, wanted = self.service.answerer, min(limit, answers_wanted(None, own) if own is not None else limit)
         ranking = answerer.rank(question.query, pause)
         found = answerer.best(ranking, wanted, None, explain, wanted, pause, question)
-        answers = [
-            self._answer(each, found.columns) for each in found if each.observed or self._worth_saying(each.score)
-        ]
+        answers = [self._answer(each, found.columns) for each in found]
         estimate = found.estimate
         proved = Status.PROVED if found.total is not None and not found.rests_on_absence else Status.UNKNOWN
         reply = Found(
@@ -164,7 +162,7 @@ class AgentTools:
     def _rows(self, query: str, limit: int, pause: Pause) -> Found:
         """Any query of SPARQL: with inference where its pattern is a tree, else from what is stated."""
         most = limit if gives_triples(query) else min(limit, own_limit(query) or limit)
-        floor = _LEAST if self.calibrated else 0.0
+        floor = LEAST_PROBABILITY if self.calibrated else 0.0
         found = None
         if not self.certain:
             with suppress(BeyondAlgebraError):
@@ -374,9 +372,6 @@ class AgentTools:
     def _likely(self, score: float) -> Status:
         """What is not proved: likely if it is more likely than not, or has a score where scores only rank."""
         return _of_chance(score) if self.calibrated or score <= 0 else Status.LIKELY
-
-    def _worth_saying(self, score: float) -> bool:
-        return not self.calibrated or score >= _LEAST
 
     def _chance(self, status: Status, score: float) -> tuple[float | None, float | None]:
         """The probability of what is likely or unknown, or else the score that only ranks."""

@@ -148,7 +148,7 @@ def _select(service: Service, asked: SparqlQuery, floor: float, pause: Pause) ->
     ranking = service.answerer.rank(asked.query, pause, only)
     proved = len(ranking.proved)
     wanted = max(limits.sparql_default, proved) if asked.limit is None else asked.limit
-    answers = service.answerer.best(ranking, min(wanted, limits.sparql_answers), only)
+    answers = service.answerer.best(ranking, min(wanted, limits.sparql_answers), only, above=0.0)
     rows: list[Row] = []
     for answer in answers.answers:
         if not answer.observed and answer.score < floor:

@@ -10,6 +10,7 @@ from pydantic import WithJsonSchema as Described
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from kgreckon.answers import Answer, Column, Estimate, Reason, Total
+from kgreckon.defaults import LEAST_PROBABILITY
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import SEVEN
 from kgreckon.server.limits import Limits
@@ -118,7 +119,7 @@ class AskRequest(Schema):
     offset: Count = 0
     order: Annotated[QueryText | None, Field(description=_ORDER)] = None
     descending: bool = False
-    above: Annotated[float, Field(ge=0, le=1, description=_ABOVE)] = 0.0
+    above: Annotated[float, Field(ge=0, le=1, description=_ABOVE)] = LEAST_PROBABILITY
     columns: Annotated[list[QueryText], Field(max_length=12, description="Further attributes to show.")] = []
 
 
@@ -130,7 +131,7 @@ class TableRequest(Schema):
     only: Literal["observed", "inferred"] | None = None
     order: Annotated[QueryText | None, Field(description=_ORDER)] = None
     descending: bool = False
-    above: Annotated[float, Field(ge=0, le=1, description=_ABOVE)] = 0.0
+    above: Annotated[float, Field(ge=0, le=1, description=_ABOVE)] = LEAST_PROBABILITY
     columns: Annotated[QueryText, Field(description="Further attributes to show, separated by commas as in CSV.")] = ""
 
 

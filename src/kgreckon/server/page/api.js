@@ -96,7 +96,7 @@ export const ask = (query, limit, look, offset = 0) => post("/api/ask", { query,
 /** The address of all answers as a file. */
 export function tableAddress(query, { only, order, descending, above, columns }, format) {
   const quoted = columns.map((name) => (/[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(",");
-  const given = { query, format, only, order, descending: descending || null, above: above || null, columns: quoted || null };
+  const given = { query, format, only, order, descending: descending || null, above: above ?? null, columns: quoted || null };
   return `/api/table?${new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null))}`;
 }
 /** Change the graph, with the token for changes. */

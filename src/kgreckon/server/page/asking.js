@@ -13,9 +13,8 @@ import { tabs } from "./tabs.js";
 import { isUnfinished, questionLine } from "./words.js";
 
 const FIRST = 20; // answers at first
-const LIKELY = 0.1; // inferred answers with a lower probability are shown on demand
 /** How the answers are looked at: which of them, in which order, beside which further columns. */
-const asFirst = () => ({ only: null, order: null, descending: false, above: LIKELY, columns: [] });
+const asFirst = () => ({ only: null, order: null, descending: false, above: undefined, columns: [] });
 // Beyond the seven of the paper, where the model answers any comparison.
 const MORE_COMPARISONS = [
   { name: "x >= y", label: "at least" },
@@ -26,7 +25,7 @@ const questionInAddress = () => new URLSearchParams(location.search).get("q");
 
 /** The address of a question with how its answers are looked at, as far as that is not as at first. */
 function addressWith(text, { only, order, descending, above, columns }) {
-  const chosen = { only, order, descending: descending ? "true" : null, above: above === LIKELY ? null : above };
+  const chosen = { only, order, descending: descending ? "true" : null, above: above ?? null };
   return questionAddress(text, { ...chosen, columns: columns.length ? JSON.stringify(columns) : null });
 }
 
@@ -39,12 +38,12 @@ function lookInAddress() {
   } catch {
     columns = []; // written by hand
   }
-  const above = Number(given.get("above") ?? LIKELY);
+  const above = Number(given.get("above") ?? NaN);
   return {
     only: ["observed", "inferred"].find((only) => only === given.get("only")) ?? null,
     order: given.get("order"),
     descending: given.get("descending") === "true",
-    above: above >= 0 && above <= 1 ? above : LIKELY,
+    above: above >= 0 && above <= 1 ? above : undefined, // inferred answers that are less probable than the server says are shown on demand
     columns,
   };
 }

@@ -41,8 +41,10 @@ from kgreckon.models.reckoner import (
 )
 from kgreckon.models.reckoner.evidence import Evidence
 from kgreckon.models.reckoner.existence import Expectations
-from kgreckon.models.reckoner.fuzzy import FuzzyNumbers, FuzzySet
+from kgreckon.models.reckoner.fuzzy import ALL, FuzzyNumbers, FuzzySet
+from kgreckon.models.reckoner.observed import ragged_ranges
 from kgreckon.models.reckoner.reckoner_model import ReckonerModel
+from kgreckon.models.scoring import inner_products
 from kgreckon.query import Batch, interpret
 from kgreckon.runs import Run
 
@@ -78,6 +80,36 @@ class MissingFacts(FuzzySemantics):
         return torch.maximum(super().having_value(attributes, of), missing)
 
 
+class LinksAlone:
+    """The link predictor and nothing else (FactModel): a softmax over tails, times how many tails are stated.
+
+    With the maximum over heads and the product of parts this is what answers queries by a link predictor alone
+    (QTO, Bai et al., 2023).
+    """
+
+    edge_probability = 0.0
+
+    def __init__(self, facts: PredictedFacts) -> None:
+        self.facts, self.observed = facts, facts.observed
+
+    @torch.no_grad()
+    def tails(self, heads: Tensor, relations: Tensor, to: slice = ALL) -> Tensor:  # (q, k), (q,) -> (q, k, n)
+        """The share of the softmax that each tail has, for as many tails as are stated, at most 1."""
+        scorer, count = self.facts.scorer, heads.shape[1]
+        labels = relations.repeat_interleave(count)
+        asked = scorer.of_tail(scorer.nodes[heads.flatten()], scorer.labels[labels])
+        shares = inner_products(asked, scorer.nodes[: self.facts.labels.entities]).softmax(dim=1)
+        stated, _ = ragged_ranges(*self.observed.relations.groups(labels, heads.flatten()))
+        shares *= torch.bincount(stated, minlength=len(labels)).clamp(min=1)[:, None]
+        return shares.clamp_(max=1.0).view(*heads.shape, -1)[:, :, to]
+
+    def support(self, head: int, relation: int, tail: int) -> None:
+        """Nothing is said for it."""
+
+    def missing(self, attribute: int) -> None:
+        """No values are predicted."""
+
+
 def variants(reckoner: Reckoner) -> dict[str, Reckoner]:
     """The run as it is, and with one part changed."""
     facts, inference = reckoner.facts, reckoner.inference
@@ -99,6 +131,7 @@ def variants(reckoner: Reckoner) -> dict[str, Reckoner]:
     return {
         "as trained": reckoner,
         **(rules if len(facts.evidence) else {}),
+        "links alone, by a softmax": Reckoner(LinksAlone(facts), inference),
         "no predicted values": Reckoner(no_values, inference),
         "no predicted relations": Reckoner(no_links, inference),
         "weights of the defaults": Reckoner(facts.recalibrated(Calibration()), inference),

@@ -211,7 +211,7 @@ class TestQuestions:
 
     def test_only_what_is_proved_or_only_what_is_inferred(self, reckoner):
         for only in ("observed", "inferred"):
-            asked = {"query": "(rp,(r0),(e,(e1)))", "limit": 30, "only": only}
+            asked = {"query": "(rp,(r0),(e,(e1)))", "limit": 30, "only": only, "above": 0}
             found = client_of(reckoner).post("/api/ask", json=asked).json()
             assert {each["observed"] for each in found["answers"]} == {only == "observed"}
 

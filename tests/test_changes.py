@@ -19,6 +19,7 @@ from kgreckon.answers.doubting import DoubtSettings, find_doubts
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
 from kgreckon.graph import Adjacency, GraphBuilder, KnowledgeGraph, Triples, open_graph_folder
+from kgreckon.graph.changes.change import Change
 from kgreckon.graph.changes.change_log import LOG
 from kgreckon.graph.changes.drafting import Draft, Wish
 from kgreckon.graph.changes.live_graph import LiveGraph
@@ -327,6 +328,56 @@ class TestDurability:
         make(live, [Wish("add", "someone", "r0", "e1")])
         assert replaced and standing_changes(folder) == 1
         assert len(open_graph_folder(folder).facts) == len(random_graph().facts) + 1
+
+    def test_a_graph_is_not_replaced_while_a_change_is_made(self, folder):
+        new = random_graph()
+        importing = Thread(target=lambda: new.save(folder, overwrite=True))
+
+        def draft(graph: KnowledgeGraph) -> Change:
+            importing.start()
+            importing.join(0.3)
+            assert importing.is_alive()
+            return Draft.change_of(graph, [Wish("add", "Oslo", "in", "Japan")])
+
+        assert LiveGraph(folder).change(draft)
+        importing.join()
+        assert stated(open_graph_folder(folder)) == stated(new) and standing_changes(folder) == 0
+
+    @pytest.mark.parametrize("begun", [False, True])
+    def test_a_graph_that_is_replaced_while_its_log_is_opened_is_changed_as_it_is_then(
+        self, folder, begun, monkeypatch
+    ):
+        connect, replaced = sqlite3.connect, False
+        if begun:
+            make(LiveGraph(folder), [Wish("add", "Oslo", "in", "Japan")])
+        live = LiveGraph(folder)
+
+        def connected(*arguments: Any, **options: Any) -> sqlite3.Connection:
+            nonlocal replaced
+            connection = connect(*arguments, **options)
+            if not replaced:
+                replaced = True
+                random_graph().save(folder, overwrite=True)
+            return connection
+
+        monkeypatch.setattr("sqlite3.connect", connected)
+        make(live, [Wish("add", "someone", "r0", "e1")])
+        assert replaced and standing_changes(folder) == 1
+        assert len(open_graph_folder(folder).facts) == len(random_graph().facts) + 1
+
+    def test_a_folder_that_is_removed_while_it_is_changed(self, folder):
+        def draft(graph: KnowledgeGraph) -> Change:
+            folder.rename(folder.with_name("elsewhere"))
+            return Draft.change_of(graph, [Wish("add", "Oslo", "in", "Japan")])
+
+        with pytest.raises(UserError, match="was moved or removed meanwhile"):
+            LiveGraph(folder).change(draft)
+
+    @pytest.mark.parametrize("content", [b"", b"no database", bytes(5000)])
+    def test_a_graph_is_replaced_whatever_its_log_holds(self, folder, content):
+        (folder / LOG).write_bytes(content)
+        random_graph().save(folder, overwrite=True)
+        assert stated(open_graph_folder(folder)) == stated(random_graph())
 
     def test_what_a_killed_writer_began_is_no_change(self, folder):
         (folder / LOG).write_bytes(b"")

@@ -52,11 +52,10 @@ def import_(
     """Make a graph folder from files."""
     from kgreckon.cli.console import console, notes
     from kgreckon.cli.mapping_tables import print_first_facts, print_guesses
-    from kgreckon.files import new_file, new_folder
+    from kgreckon.files import new_file
     from kgreckon.graph import TableKind, read_sources
-    from kgreckon.graph.folder_format import HEADER
     from kgreckon.graph.readers import reading_of
-    from kgreckon.graph.storage import write_graph
+    from kgreckon.graph.storage import new_graph_folder, write_graph
     from kgreckon.graph.wide.mapping import write_mapping as as_toml
 
     if out is None and not dry_run:
@@ -87,7 +86,7 @@ def import_(
         if not as_json:
             print_first_facts(graph, console())
     else:
-        with new_folder(out, HEADER, overwrite) as target, notes().status("reading ...") as status:  # refused before
+        with new_graph_folder(out, overwrite) as target, notes().status("reading ...") as status:  # refused before
             graph, report = read(status)
             status.update("writing ...")
             write_graph(graph, target, mapping=as_toml(report.tables).encode() if report.tables else None)

@@ -7,6 +7,8 @@ Later changes stand in a log (`changes/`); here is what is written once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pyarrow as pa
 from kgreckon.errors import UserError
 from kgreckon.files import as_json, checksum, column_of, listing, new_folder, read_header, read_table, write_table
 from kgreckon.graph.adjacency import Adjacency
+from kgreckon.graph.changes.change_log import ChangeLog
 from kgreckon.graph.folder_format import (
     ADJACENCIES,
     ENTITY_INDEX,
@@ -52,8 +55,17 @@ def is_compressed(folder: Path) -> bool:
 
 def save_graph(graph: KnowledgeGraph, folder: Path, compress: bool = False, overwrite: bool = False) -> None:
     """Write `graph` to `folder`, all or nothing."""
-    with new_folder(folder, HEADER, overwrite) as target:
+    with new_graph_folder(folder, overwrite) as target:
         write_graph(graph, target, compress)
+
+
+@contextmanager
+def new_graph_folder(folder: Path, overwrite: bool = False) -> Iterator[Path]:
+    """A folder for the files of a graph, that gets its name when the block ends; nobody changes the old one then."""
+    with ExitStack() as until_replaced, new_folder(folder, HEADER, overwrite) as target:
+        yield target
+        if is_graph_folder(folder):
+            until_replaced.enter_context(ChangeLog.still(folder, graph_identity))
 
 
 def write_graph(graph: KnowledgeGraph, target: Path, compress: bool = False, mapping: bytes | None = None) -> None:

@@ -1,6 +1,6 @@
 """The log of a graph's changes: a SQLite database in its folder, in which a confirmed change is durable.
 
-Whoever writes holds SQLite's own lock, also while a folder is replaced by one in which the changes are folded in. So
+Whoever writes holds SQLite's own lock, and whoever replaces the folder holds it while the new one takes its place. So
 two writers come one after the other, and none writes into a folder that is not at its place any more.
 """
 
@@ -10,9 +10,10 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic, sleep
 
 from kgreckon.errors import UserError
 from kgreckon.files import checksum
@@ -21,6 +22,7 @@ from kgreckon.graph.changes.change import Change
 LOG = "changes.sqlite"
 _FORMAT = 0x6B676368  # "kgch", SQLite's number of an application
 _VERSION = 1
+_ABSENT = (0, 0)  # in the place of a file's device and number
 _PATIENCE = 30.0  # seconds for which a writer or reader waits for another
 _TABLES = (
     "CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), graph TEXT NOT NULL, first INTEGER NOT NULL, "
@@ -30,20 +32,25 @@ _TABLES = (
 )
 
 
+class _BusyError(UserError):
+    """Another process holds the log for longer than one waits."""
+
+
 class ChangeLog:
     """The log of the graph folder at a place, as it is now; several processes may have it open."""
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
-        self.folder, self.path, self._connection = folder, folder / LOG, connection
-        self._place = _identity(self.path)
-        self.close: Callable[[], object] = connection.close
+    def __init__(self, folder: Path, mode: str) -> None:
+        self.folder, self.path = folder, folder / LOG
+        self._place, self._connection = _connected(folder, mode)
+        self.close: Callable[[], object] = self._connection.close
 
     @staticmethod
     def open(folder: Path) -> ChangeLog | None:
         """The log of a folder to read from, as long as it is not closed; None where it has none."""
-        if not (folder / LOG).is_file():
+        try:
+            log = ChangeLog(folder, "rw")
+        except FileNotFoundError:
             return None
-        log = ChangeLog(folder, _connected(folder, "rw"))
         log.close = weakref.finalize(log, log._connection.close)
         return log
 
@@ -71,14 +78,16 @@ class ChangeLog:
         seen by others, when the block ends; nothing of it if the block fails.
         """
         while True:
-            with closing(_connected(folder, "rwc")) as connection, _plainly(folder):
+            with closing(ChangeLog(folder, "rwc")) as log, _plainly(folder):
+                connection = log._connection
                 connection.execute("PRAGMA synchronous = EXTRA")
-                log = ChangeLog(folder, connection)
-                connection.execute("BEGIN IMMEDIATE")
+                log._wait_for_others()
                 graph = graph_at(folder)
                 if not log.is_here():  # the folder was replaced: the log, and perhaps the graph, are of another one
                     continue
-                if log.is_empty():  # of itself: what is written while the folder is replaced cannot be committed
+                # Of itself: SQLite begins a journal for an empty one, and would remove it by a name that is of another
+                # log once the folder has been replaced.
+                if log.is_empty():
                     _make(connection, graph)
                     connection.execute("COMMIT")
                     continue
@@ -89,7 +98,36 @@ class ChangeLog:
                     raise
                 if log.is_here():
                     connection.execute("COMMIT")
-                return  # else its folder has been replaced and is gone: what counts was carried to the new one
+                return  # else the block has replaced the folder: what counts was carried to the new one
+
+    @staticmethod
+    @contextmanager
+    def still(folder: Path, graph_at: Callable[[Path], str]) -> Iterator[None]:
+        """Nobody changes the graph in a folder, which the block replaces; it may be damaged."""
+        with ExitStack() as locked:
+            if os.name != "nt":  # Windows renames no folder in which a file is open
+                try:
+                    locked.enter_context(ChangeLog.writing(folder, graph_at))
+                except _BusyError:
+                    raise
+                except UserError:
+                    pass  # nobody else can write it either
+            yield
+
+    def _wait_for_others(self) -> None:
+        """Take SQLite's lock; it is not asked for in a folder that has been replaced, whose journal is another's."""
+        since = monotonic()
+        self._connection.execute("PRAGMA busy_timeout = 0")
+        while True:
+            try:
+                if self.is_here():
+                    self._connection.execute("BEGIN IMMEDIATE")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() - since > _PATIENCE:
+                    raise
+            sleep(0.005)
+        self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
 
     def is_here(self) -> bool:
         """Whether this is still the log of the folder at its place."""
@@ -141,7 +179,8 @@ class ChangeLog:
     def carry(self, number: int, folder: Path, graph: str) -> None:
         """Write the log of a new folder: of the graph in which all changes up to a number are folded in."""
         rows = self._connection.execute("SELECT * FROM change WHERE number > ?", (number,)).fetchall()
-        with closing(_connected(folder, "rwc")) as connection:
+        with closing(ChangeLog(folder, "rwc")) as log:
+            connection = log._connection
             connection.execute("BEGIN IMMEDIATE")
             _make(connection, graph)
             connection.executemany("INSERT INTO change VALUES (?, ?, ?, ?)", rows)
@@ -157,33 +196,51 @@ class ChangeLog:
             self.after(0)
 
 
-def _connected(folder: Path, mode: str) -> sqlite3.Connection:
+def _connected(folder: Path, mode: str) -> tuple[tuple[int, int], sqlite3.Connection]:
+    """Which file the log of a folder is, and a connection to it; a FileNotFoundError where none is to be made."""
     path = folder / LOG
-    if mode == "rw" and not os.access(path, os.W_OK):
-        mode = "ro"  # where it can be written, what a killed writer left is undone first
-    try:
-        connection = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode={mode}",
-            uri=True,
-            timeout=_PATIENCE,
-            isolation_level=None,
-            check_same_thread=False,
+    while True:
+        place = _identity(path)
+        if mode != "rwc" and place == _ABSENT:
+            raise FileNotFoundError(path)
+        # Where it can be written, what a killed writer left is undone first.
+        readable = "ro" if mode == "rw" and not os.access(path, os.W_OK) else mode
+        try:
+            connection = sqlite3.connect(
+                f"{path.resolve().as_uri()}?mode={readable}",
+                uri=True,
+                timeout=_PATIENCE,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+        except sqlite3.OperationalError as error:
+            if _identity(path) != place:
+                continue
+            raise UserError(f"{path} cannot be opened: {error}") from None
+        try:
+            if _identity(path) == place != _ABSENT:
+                with _plainly(folder):
+                    _check_format(folder, connection)
+                return place, connection
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()  # it was made, or its folder replaced, meanwhile: which of the two is open is not known
+
+
+def _check_format(folder: Path, connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN")  # so that all is of one moment, even while another writer makes the tables
+    application, version, pages, tables = (
+        connection.execute(query).fetchone()[0]
+        for query in (
+            "PRAGMA application_id", "PRAGMA user_version", "PRAGMA page_count", "SELECT count(*) FROM sqlite_master",
         )
-    except sqlite3.OperationalError as error:
-        raise UserError(f"{path} cannot be opened: {error}") from None
-    try:
-        with _plainly(folder):
-            application = connection.execute("PRAGMA application_id").fetchone()[0]
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if tables and (application, version) != (_FORMAT, _VERSION):
-                raise _damaged(folder, f"it is not a log of version {_VERSION}")
-            if not tables and path.stat().st_size:
-                raise _damaged(folder, "it has no tables")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    )  # fmt: skip
+    connection.execute("COMMIT")
+    if tables and (application, version) != (_FORMAT, _VERSION):
+        raise _damaged(folder, f"it is not a log of version {_VERSION}")
+    if pages and not tables:
+        raise _damaged(folder, "it has no tables")
 
 
 def _make(connection: sqlite3.Connection, graph: str) -> None:
@@ -207,7 +264,7 @@ def _identity(path: Path) -> tuple[int, int]:
     try:
         found = path.stat()
     except FileNotFoundError:
-        return (0, 0)
+        return _ABSENT
     return found.st_dev, found.st_ino
 
 
@@ -218,7 +275,9 @@ def _plainly(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise UserError(f"{folder} is being changed by another process: try again") from None
+            raise _BusyError(f"{folder} is being changed by another process: try again") from None
+        if error.sqlite_errorcode == sqlite3.SQLITE_READONLY_DBMOVED:
+            raise UserError(f"{folder} was moved or removed meanwhile: nothing is changed") from None
         if "readonly" in str(error) or "full" in str(error) or "disk I/O" in str(error):
             raise UserError(f"{folder / LOG} cannot be written: {error}") from None
         raise _damaged(folder, str(error)) from None

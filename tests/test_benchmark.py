@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from kgreckon.benchmark import Benchmark, BuildProgress, BuildSettings, Split, SplitGraph, build
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
+from kgreckon.benchmark.sampling import COMPUTED_ONE_HOP_COMPARISONS
 from kgreckon.benchmark.splits import entities_in, random_splits, values_in
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode, answer
@@ -171,24 +172,58 @@ class TestQueries:
                 canonical = [tuple(sorted(zip(texts, map(tuple, row), strict=True))) for row in rows_]
                 assert len(set(canonical)) == len(canonical)
 
-    def test_training_one_hop_queries_are_all_there_are(self, benchmark):
-        train = benchmark.graphs.at(Split.TRAIN)
-        found = {queries.shape.text: len(queries) for queries in benchmark.query_sets(Split.TRAIN, "1p")}
-        both = rows(train.facts)
-        assert found["(rp,(e))"] == len({(h, r) for h, r, _ in both}) + len({(t, r) for _, r, t in both})
-        stated = rows(train.attribute_facts)
-        assert found["(ap,(e))"] == len({(e, a) for e, a, _ in stated})
-        assert found["(rap,(nv))"] == len({(v, a) for _, a, v in stated})
-        if not benchmark.mode.is_computed:
-            assert found["(np,(nv))"] == len({(y, c) for y, c, _ in rows(train.comparisons)})
-
     def test_as_many_as_asked_for_or_a_clear_count(self, benchmark):
         for split in Split:
             for name in TYPES:
                 summary = benchmark.summary(split, name)
                 if summary["wanted"] is not None:
                     assert 0 < summary["found"] <= summary["wanted"]
-        assert benchmark.summary(Split.TRAIN, "2p")["found"] == 400
+        assert benchmark.summary(Split.TRAIN, "2p")["found"] == benchmark.summary(Split.TRAIN, "1p")["found"] == 400
+
+
+class TestOneHopTrainingQueries:
+    """They are all there are, or with a number of queries as many random ones of these."""
+
+    @pytest.fixture(scope="class", params=list(ComparisonMode))
+    @staticmethod
+    def every(request, tmp_path_factory) -> Benchmark:
+        folder = tmp_path_factory.mktemp("one-hop") / request.param.value
+        return make(random_graph(), folder, types={"1p": TYPES["1p"]}, mode=request.param)
+
+    @staticmethod
+    def by_type(made) -> dict[str, set]:
+        return {queries.shape.text: set(map(tuple, queries.batch.ids.tolist()))
+                for queries in made.query_sets(Split.TRAIN, "1p")}  # fmt: skip
+
+    def test_all_there_are(self, every):
+        train = every.graphs.at(Split.TRAIN)
+        found = {text: len(ids) for text, ids in self.by_type(every).items()}
+        assert every.summary(Split.TRAIN, "1p")["wanted"] is None
+        both = rows(train.facts)
+        assert found["(rp,(e))"] == len({(h, r) for h, r, _ in both}) + len({(t, r) for _, r, t in both})
+        stated = rows(train.attribute_facts)
+        assert found["(ap,(e))"] == len({(e, a) for e, a, _ in stated})
+        assert found["(rap,(nv))"] == len({(v, a) for _, a, v in stated})
+        if every.mode.is_computed:
+            assert 0 < found["(np,(nv))"] <= 7 * COMPUTED_ONE_HOP_COMPARISONS
+        else:
+            assert found["(np,(nv))"] == len({(y, c) for y, c, _ in rows(train.comparisons)})
+
+    def test_a_number_of_them_is_a_uniform_sample_of_all(self, every, tmp_path):
+        pool = self.by_type(every)
+        total, drawn = sum(map(len, pool.values())), 600
+        made = make(random_graph(), tmp_path / "b", types={"1p": TYPES["1p"]}, queries=drawn, mode=every.mode)
+        found = self.by_type(made)
+        assert made.summary(Split.TRAIN, "1p")["found"] == drawn == sum(map(len, found.values())) < total
+        assert all(ids <= pool[text] for text, ids in found.items())
+        expected = {text: drawn * len(ids) / total for text, ids in pool.items()}
+        assert all(abs(len(found[text]) - mean) < 5 * mean**0.5 for text, mean in expected.items())
+        other = make(random_graph(), tmp_path / "c", types={"1p": TYPES["1p"]}, queries=drawn, mode=every.mode, seed=1)
+        assert self.by_type(other) != found
+
+    def test_more_than_there_are_is_all(self, every, tmp_path):
+        made = make(random_graph(), tmp_path / "b", types={"1p": TYPES["1p"]}, queries=10**6, mode=every.mode)
+        assert self.by_type(made) == self.by_type(every)
 
 
 class TestRepeatable:
@@ -198,16 +233,17 @@ class TestRepeatable:
             make(graph, tmp_path / str(workers), queries=300, seed=5, workers=workers)
         assert same_files(tmp_path / "1", tmp_path / "3")
 
-    def test_the_same_queries_in_every_version(self, tmp_path):
+    @pytest.mark.parametrize(("queries", "expected"), [(None, "8370e6136bc6f5bb"), (100, "6cd3170136c5131d")])
+    def test_the_same_queries_in_every_version(self, tmp_path, queries, expected):
         """A change of what a seed builds must be meant: benchmarks of the same seed are compared with each other."""
-        make(random_graph(1), tmp_path / "built", queries=100, seed=5)
+        make(random_graph(1), tmp_path / "built", queries=queries, seed=5)
         digest = hashlib.sha256()
         built = Benchmark.open(tmp_path / "built")
         for queries in (each for split in Split for name in GENERAL_TYPES for each in built.query_sets(split, name)):
             answers = (part for ragged in (queries.easy, queries.hard) for part in (ragged.offsets, ragged.items))
             for array in (queries.batch.ids, *answers):
                 digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
-        assert digest.hexdigest()[:16] == "1b0063fb61c3460b"
+        assert digest.hexdigest()[:16] == expected
 
     def test_another_seed_gives_other_queries(self, tmp_path):
         graph = random_graph(1)

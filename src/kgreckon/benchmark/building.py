@@ -26,7 +26,7 @@ from kgreckon.benchmark.datasets import Counts, paper_dataset, scaled_counts
 from kgreckon.benchmark.format import Benchmark
 from kgreckon.benchmark.hardness import ProofSearch
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
-from kgreckon.benchmark.sampling import DrawnQueries, Seen, Walker, all_one_hop_queries
+from kgreckon.benchmark.sampling import DrawnQueries, Seen, Walker, one_hop_queries
 from kgreckon.benchmark.splits import Split, SplitGraph, entities_in, random_split, values_in
 from kgreckon.benchmark.walking import Program
 from kgreckon.errors import UserError
@@ -39,8 +39,6 @@ from kgreckon.query import GENERAL_TYPES, Batch, Operator, Shape
 ATTEMPTS = 1 << 15  # walks in a block
 PATIENCE = 64  # blocks looked back at to see whether a type still yields new queries
 ONE_HOP = GENERAL_TYPES["1p"]
-# Every value stands in a computed relation to thousands of others: so few one-hop comparisons of each kind are kept.
-COMPUTED_ONE_HOP_COMPARISONS = 500
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,7 @@ class BuildSettings:
     dataset: str | None = None
     known_anchors: bool = True  # whether validation and testing queries name only what the training graph holds
     balance: Balance | None = None  # of validation and testing queries
+    every_one_hop: bool = True  # whether the training queries of one hop are all there are, whatever their count
 
     @staticmethod
     def choose(
@@ -99,7 +98,7 @@ class BuildSettings:
                         (name, by_type[name]) for name in types if types[name] == GENERAL_TYPES.get(name)
                     )
         balance = None if balance is None else Balance.of(balance)
-        return BuildSettings(types, counts, mode, seed, dataset, known_anchors, balance)
+        return BuildSettings(types, counts, mode, seed, dataset, known_anchors, balance, every_one_hop=queries is None)
 
     def as_json(self) -> dict[str, Any]:
         """The settings as a benchmark's header holds them."""
@@ -111,6 +110,7 @@ class BuildSettings:
             "seed": self.seed,
             "preset": self.dataset,
             **({} if self.balance is None else {"balance": self.balance.value}),
+            **({} if self.every_one_hop else {"one_hop": "drawn"}),
         }
 
 
@@ -176,7 +176,7 @@ def begin(graph: KnowledgeGraph | SplitGraph, folder: Path, settings: BuildSetti
                 f"{folder} holds a benchmark of an older version, which sampled queries by another rule: it can be "
                 "used as it is, but not continued; choose another folder"
             )
-        for key, value in {"balance": None, **header}.items():
+        for key, value in {"balance": None, "one_hop": None, **header}.items():
             if benchmark.header.get(key) != value:
                 what = "another graph" if key in ("graph", "splits") else f"other settings ({key})"
                 raise UserError(f"{folder} holds a benchmark of {what}: choose another folder, or the same settings")
@@ -242,7 +242,8 @@ class TypeBuilder:
         self.split, self.name, self.shape = split, name, settings.types[name]
         self.mode, self.known_anchors = settings.mode, settings.known_anchors
         self.walkers, self.pool, self.workers = walkers, pool, workers
-        self.enumerated = split is Split.TRAIN and self.shape == ONE_HOP
+        self.one_hop = split is Split.TRAIN and self.shape == ONE_HOP  # these are numbered, so no walk is needed
+        self.every = self.one_hop and settings.every_one_hop
         self.wanted = settings.counts[split][name]
         self.seed = settings.seed
         balanced = settings.balance is not None and split is not Split.TRAIN
@@ -252,14 +253,14 @@ class TypeBuilder:
 
     def run(self, progress: BuildProgress) -> None:
         """Write the queries to their folder, all or nothing."""
-        wanted = None if self.enumerated else self.wanted
+        wanted = None if self.every else self.wanted
         progress.start(self.split, self.name, wanted)
         make_folders(self.folder.parent)
         writers: dict[Shape, pa.ipc.RecordBatchFileWriter] = {}
         shapes: dict[str, int] = {}
         with new_part(self.folder) as target:
             with ExitStack() as opened:
-                for part in self._enumerate() if self.enumerated else self.draw(progress.advance):
+                for part in self._of_one_hop() if self.one_hop else self.draw(progress.advance):
                     if part.shape not in writers:
                         path, schema = target / on_disk.file_name(part.shape), on_disk.query_schema(part.shape)
                         writers[part.shape] = opened.enter_context(pa.ipc.new_file(str(path), schema))
@@ -268,18 +269,13 @@ class TypeBuilder:
             on_disk.write_summary(target, wanted, shapes)
         progress.finish(self.split, self.name, sum(shapes.values()), wanted)
 
-    def _enumerate(self) -> Iterator[_Found]:
-        """All one-hop queries of the training graph."""
-        rng = np.random.default_rng([self.seed, 1])
-        for shape, ids in all_one_hop_queries(self.graphs.at(Split.TRAIN), self.mode).items():
-            if self.mode.is_computed and shape.operator is Operator.COMPARE:
-                chosen = [rng.permutation(np.flatnonzero(ids[:, 0] == label))[:COMPUTED_ONE_HOP_COMPARISONS]
-                          for label in np.unique(ids[:, 0])]  # fmt: skip
-                ids = ids[np.sort(np.concatenate(chosen))] if chosen else ids
+    def _of_one_hop(self) -> Iterator[_Found]:
+        """One-hop queries of the training graph: all, or random ones."""
+        rng, wanted = np.random.default_rng([self.seed, 1]), None if self.every else self.wanted
+        for shape, ids in one_hop_queries(self.graphs.at(Split.TRAIN), self.mode, rng, wanted):
             for start in range(0, len(ids), ATTEMPTS):
-                answered = self._answered(
-                    shape, ids[start : start + ATTEMPTS], np.arange(len(ids[start : start + ATTEMPTS]))
-                )
+                block = ids[start : start + ATTEMPTS]
+                answered = self._answered(shape, block, np.arange(len(block)))
                 if len(answered):
                     yield answered
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +11,12 @@ import numpy as np
 from kgreckon.benchmark.splits import entities_in, values_in
 from kgreckon.benchmark.walking import Program, add_new_rows, walk
 from kgreckon.exact import ComparisonMode
+from kgreckon.exact.arithmetic import comparison_table, ranges_of
 from kgreckon.graph import Adjacency, KnowledgeGraph, Triples
-from kgreckon.query import Shape
+from kgreckon.query import SEVEN, Shape
+
+# Every value stands in a computed relation to thousands of others: so few one-hop comparisons of each kind are kept.
+COMPUTED_ONE_HOP_COMPARISONS = 500
 
 CompressedRows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -125,22 +130,67 @@ class Seen:
         add_new_rows(self._table, self._rows, 0, ids, kinds)
 
 
-def all_one_hop_queries(graph: KnowledgeGraph, mode: ComparisonMode) -> dict[Shape, np.ndarray]:
-    """Every distinct query of the general type 1p that has an answer on `graph`, by specific shape: label, anchor."""
-    follows, values_of, having = graph.follows, graph.values_of, graph.having
-    queries = {
-        "(rp,(e))": (follows.labels, follows.group_sources),
-        "(rap,(nv))": (having.group_sources, having.labels),
-        "(ap,(e))": (values_of.labels, values_of.group_sources),
-        "(np,(nv))": _all_comparisons(graph, mode),
+def one_hop_queries(
+    graph: KnowledgeGraph, mode: ComparisonMode, rng: np.random.Generator, count: int | None = None
+) -> Iterator[tuple[Shape, np.ndarray]]:
+    """Distinct queries of the general type 1p that have an answer on `graph`, by specific shape: label, anchor.
+
+    All of them, or `count` random ones, which are drawn by their numbers: the others are not made.
+    """
+    kinds = _one_hop_kinds(graph, mode, rng)
+    ends = np.cumsum([size for size, _ in kinds.values()])
+    total = int(ends[-1])
+    chosen = None
+    if count is not None and count < total:
+        chosen = np.sort(rng.choice(total, count, replace=False, shuffle=False))
+    for (shape, (size, columns)), end in zip(kinds.items(), ends.tolist(), strict=True):
+        own = np.arange(size)
+        if chosen is not None:
+            own = chosen[slice(*np.searchsorted(chosen, [end - size, end]))] - (end - size)
+        yield Shape.parse(shape), np.stack(columns(own), axis=1).astype(np.int32)
+
+
+_Columns = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def _one_hop_kinds(
+    graph: KnowledgeGraph, mode: ComparisonMode, rng: np.random.Generator
+) -> dict[str, tuple[int, _Columns]]:
+    """How many one-hop queries there are of each specific shape, and labels and anchors of some of them."""
+
+    def groups(adjacency: Adjacency, label_first: bool = True) -> tuple[int, _Columns]:
+        def columns(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            labels, sources = adjacency.labels[chosen], adjacency.sources_of(chosen)
+            return (labels, sources) if label_first else (sources, labels)
+
+        return len(adjacency.labels), columns
+
+    if mode.is_computed:
+        rows, comparisons = _few_comparisons(graph, rng)
+        compared = len(rows), lambda chosen: (comparisons[chosen], rows[chosen])
+    else:
+        assert graph.compared is not None
+        compared = groups(graph.compared)
+    return {
+        "(rp,(e))": groups(graph.follows),
+        "(rap,(nv))": groups(graph.having, label_first=False),
+        "(ap,(e))": groups(graph.values_of),
+        "(np,(nv))": compared,
     }
-    return {Shape.parse(text): np.stack(columns, axis=1).astype(np.int32) for text, columns in queries.items()}
 
 
-def _all_comparisons(graph: KnowledgeGraph, mode: ComparisonMode) -> tuple[np.ndarray, np.ndarray]:
-    if not mode.is_computed:
-        compared = graph.compared
-        assert compared is not None
-        return compared.labels, compared.group_sources
-    rows = np.flatnonzero(values_in(graph))
-    return np.tile(np.arange(7), len(rows)), np.repeat(rows, 7)  # those without an answer are left out on answering
+def _few_comparisons(graph: KnowledgeGraph, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Random values for each of the seven comparisons, of which those stay that some value stands in it to."""
+    values, present = graph.values, np.flatnonzero(values_in(graph))
+    rows, comparisons = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for comparison, columns in enumerate(zip(*comparison_table(tuple(SEVEN.values())), strict=True)):
+        drawn = rng.permutation(present)[:COMPUTED_ONE_HOP_COMPARISONS]
+        for unit in values.units:
+            table = values.rows_of(unit)
+            own = drawn[(drawn >= table.start) & (drawn < table.stop)]
+            lows, highs = ranges_of(values.numbers[own], values.numbers[table], *columns)
+            rows.append(own[lows < highs])
+            comparisons.append(np.full(len(rows[-1]), comparison))
+    row, comparison_of = np.concatenate(rows), np.concatenate(comparisons)
+    order = np.lexsort((comparison_of, row))
+    return row[order], comparison_of[order]

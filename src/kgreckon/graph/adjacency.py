@@ -38,10 +38,9 @@ class Adjacency:
             num_targets=num_targets,
         )
 
-    @property
-    def group_sources(self) -> np.ndarray:  # (groups,) int32
-        """The source of each group."""
-        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
+    def sources_of(self, groups: np.ndarray) -> np.ndarray:  # (groups,) int64
+        """The source of each of some groups."""
+        return np.searchsorted(self.offsets, groups, side="right") - 1
 
     def touched(self, sources: np.ndarray) -> Rows:
         """The arrays, of which only the rows of these sources may be looked at."""

@@ -130,6 +130,7 @@ def commands(sources: Path) -> list[Command]:
         Command("update", ("update", "OUT", insert("e1")), ("update", "OUT", insert("e2")), "graph"),
         Command("compact", ("compact", "OUT"), (*add, "e3", "r1", "anybody"), "changed"),
         Command("learn", (*learn, "seed=0"), (*learn, "seed=1"), grows=True, share=0.5),
+        Command("learn --update", ("learn", "--update", "OUT"), (*add, "e3", "r1", "anybody"), "outdated", share=0.5),
         Command("complete", (*complete, "0.02"), (*complete, "0.05"), "filled"),
         Command("reproduce", (*reproduce, "steps=4"), (*reproduce, "steps=6"), grows=True, share=0.2),
     ]
@@ -157,9 +158,10 @@ def make_sources(folder: Path) -> None:
         "thing,kind,height (m)\n" + "".join(f"t{n},k{n % 5},{n / 2}\n" for n in range(30))
     )
     must_end(["import", str(folder / "things.csv"), "--out", str(folder / "wide")], folder / "told")
-    shutil.copytree(folder / "graph", folder / "changed")
     changes = ("e1", "r0", "one", "e2", "r1", "two", "e3", "height", "7.5")
-    must_end(["add", str(folder / "changed"), "--new", *changes], folder / "told")
+    for source, name in (("graph", "changed"), ("learned", "outdated")):
+        shutil.copytree(folder / source, folder / name)
+        must_end(["add", str(folder / name), "--new", *changes], folder / "told")
     (folder / "filled").mkdir()
     (folder / "filled" / "likely.csv").write_text("what stood there before\n")
     must_end(["evaluate", str(folder / "run"), "--queries", "3"], folder / "told")

@@ -15,7 +15,7 @@ from writing_commands import READING, commands
 BENCH = Path(__file__).parents[1] / "bench"
 QUICK = (
     "import,overwrite,build,train,train reckoner,evaluate,export,import-queries,import-benchmark,phrase,learn,complete,"
-    "add,remove,update,compact"
+    "add,remove,update,compact,learn --update"
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgreckon.benchmark.format import fingerprint
 from kgreckon.errors import UserError
-from kgreckon.files import new_folder, read_header, write_json
+from kgreckon.files import new_folder, put_right, read_header, write_json
 from kgreckon.graph.changes.change_log import LOG
 from kgreckon.graph.storage import graph_identity, write_graph
 from kgreckon.models.interface import TrainingProgress
@@ -33,6 +33,7 @@ def update_run(folder: str | Path, progress: TrainingProgress | None = None) -> 
     live = run.live_graph()
     moment = live.now()
     if not moment.changes:
+        put_right(run.folder)
         return 0
     device, share = device_for(run.settings.device), 1 - run.held_back
     if started_together(device).size > 1:

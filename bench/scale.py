@@ -1,7 +1,7 @@
 """Growth: import, opening, asking, statistics and building on synthetic graphs of growing size, beside yardsticks.
 
     python bench/scale.py [--sizes 10000 100000 1000000 10000000] [--folder FOLDER] [--queries 1000]
-        [--slow-up-to 1000000] [--json FILE]
+        [--slow-up-to 1000000] [--rdf-up-to 10000000] [--json FILE]
 
 A graph of N statements has N / 4 entities: nine of ten are facts of 50 relations, the others numbers of 10 attributes.
 Each measurement is a process of its own: CPU seconds, seconds and the most memory it took. Yardsticks do the same work
@@ -172,8 +172,8 @@ def measured(command: list[str]) -> Measured:
     return Measured(cpu, wall, memory, done.stdout)
 
 
-def generate(facts: int, folder: Path) -> None:
-    """Write a graph as TSV and as N-Triples; the same size gives the same bytes."""
+def generate(facts: int, folder: Path, with_rdf: bool = True) -> None:
+    """Write a graph as TSV and, if wanted, as N-Triples; the same size gives the same bytes."""
     rng, entities, values = np.random.default_rng(7), facts // 4, facts // 10
 
     def texts(prefix: str, ids: np.ndarray) -> pa.Array:
@@ -189,9 +189,9 @@ def generate(facts: int, folder: Path) -> None:
                 made = columns(size)
                 parts_of_rdf = [as_rdf[0], made[0], as_rdf[1], made[1], as_rdf[2], made[2], as_rdf[3]]
                 parts_of_table = [made[0], "\t", made[1], "\t", made[2], "\n"]
-                for file, parts in ((table, parts_of_table), (rdf, parts_of_rdf)):
-                    lines = pc.binary_join_element_wise(*parts, "")
-                    file.write("".join(lines.to_pylist()).encode())
+                for file, parts in ((table, parts_of_table), (rdf, parts_of_rdf))[: 1 + with_rdf]:
+                    _, _, lines = pc.binary_join_element_wise(*parts, "").buffers()
+                    file.write(lines)
 
     (folder / "graph.nt").unlink(missing_ok=True)
     thing, predicate = "<http://example.org/resource/", "> <http://example.org/ontology/"
@@ -258,13 +258,14 @@ def measure_wide(rows: int, folder: Path, out: Console) -> None:
     print_table(out, f"A wide table of {rows:,} rows and 8 columns, {size:.0f} MB", columns, cells)
 
 
-def steps(folder: Path, queries: int) -> Iterator[tuple[str, list[str]]]:
+def steps(folder: Path, queries: int, with_rdf: bool) -> Iterator[tuple[str, list[str]]]:
     """What is measured of one size, each with its command."""
     program = [sys.executable, "-m", "kgreckon"]
     graph = str(folder / "graph")
     tables = [str(folder / "facts.tsv"), "--values", str(folder / "values.tsv")]
     yield "import, TSV", [*program, "import", *tables, "--out", graph, "--overwrite"]
-    yield "import, N-Triples", [*program, "import", str(folder / "graph.nt"), "--out", f"{graph}_nt", "--overwrite"]
+    if with_rdf:
+        yield "import, N-Triples", [*program, "import", str(folder / "graph.nt"), "--out", f"{graph}_nt", "--overwrite"]
     yield "stats", [*program, "stats", graph]
     yield "ask, cold: one hop", [*program, "ask", graph, ONE_HOP]
     yield "ask, cold: comparison", [*program, "ask", graph, COMPARISON]
@@ -272,7 +273,7 @@ def steps(folder: Path, queries: int) -> Iterator[tuple[str, list[str]]]:
         built = str(folder / f"benchmark_{os.getpid()}")
         yield "build", [*program, "build", graph, "--queries", str(queries), "--out", built]
     for name, script in SCRIPTS.items():
-        if find_spec(NEEDS.get(name, "kgreckon")) is not None:
+        if find_spec(NEEDS.get(name, "kgreckon")) is not None and (with_rdf or "N-Triples" not in name):
             yield name, [sys.executable, "-c", f"import sys\nfolder = sys.argv[1]\n{script}", str(folder)]
 
 
@@ -316,6 +317,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the graphs are made and kept; else a temporary folder")
     parser.add_argument("--queries", type=int, default=1000, help="of each type in a build; 0 for none")
     parser.add_argument("--slow-up-to", type=int, default=1_000_000, help="largest graph to build on and to load")
+    parser.add_argument("--rdf-up-to", type=int, default=10_000_000, help="largest graph to write and read as RDF")
     parser.add_argument("--json", type=Path, help="also write what was measured here")
     parser.add_argument("--wide", type=int, metavar="ROWS", help="measure a wide table of so many rows instead")
     arguments = parser.parse_args()
@@ -330,9 +332,9 @@ def main() -> None:
             folder = (arguments.folder or Path(temporary)) / str(size)
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / "values.tsv").is_file():
-                generate(size, folder)
+                generate(size, folder, size <= arguments.rdf_up_to)
             is_slow = size > arguments.slow_up_to
-            for name, command in steps(folder, 0 if is_slow else arguments.queries):
+            for name, command in steps(folder, 0 if is_slow else arguments.queries, size <= arguments.rdf_up_to):
                 if is_slow and name == SLOW:
                     continue
                 result = results.setdefault(name, {})[size] = measured(command)

@@ -78,6 +78,19 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+NUMBERS = st.sampled_from([0, 1, 2, 5, 2**31 - 1])  # three of the largest do not fit one key of 64 bits
+EDGES = st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=12)
+
+
+class TestTriples:
+    @given(st.lists(EDGES, max_size=3))
+    def test_edges_of_several_parts_are_distinct_and_sorted(self, parts):
+        arrays = [np.array(part, dtype=np.int32).reshape(-1, 3) for part in parts]
+        union = Triples.from_parts(*((part[:, 0], part[:, 1], part[:, 2]) for part in arrays))
+        edges = zip(union.sources.tolist(), union.labels.tolist(), union.targets.tolist(), strict=True)
+        assert list(edges) == sorted({edge for part in parts for edge in part})
+
+
 class TestRoundTrip:
     @settings(max_examples=40)
     @given(graph=graphs(), compress=st.booleans(), data=st.data())

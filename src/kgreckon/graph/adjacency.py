@@ -28,12 +28,12 @@ class Adjacency:
     @staticmethod
     def from_triples(triples: Triples, num_sources: int, num_targets: int) -> Adjacency:
         """The compressed rows of some triples."""
-        count = len(triples)
-        groups = np.flatnonzero(first_of_run(triples.sources, triples.labels))
+        starts = np.flatnonzero(np.append(first_of_run(triples.sources, triples.labels), True))
+        groups = starts[:-1]
         return Adjacency(
             offsets=np.searchsorted(triples.sources[groups], np.arange(num_sources + 1)).astype(np.int64),
             labels=triples.labels[groups],
-            starts=np.append(groups, count).astype(np.int64),
+            starts=starts,
             targets=_writable(triples.targets),
             num_targets=num_targets,
         )

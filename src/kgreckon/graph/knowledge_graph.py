@@ -47,7 +47,7 @@ class KnowledgeGraph:
     @cached_property
     def follows(self) -> Adjacency:
         """From an entity, by a relation or its inverse, to entities."""
-        both = Triples.from_arrays(*self.facts.both_ways())
+        both = Triples.from_parts(*self.facts.each_way())
         return Adjacency.from_triples(both, len(self.entities), len(self.entities))
 
     @cached_property

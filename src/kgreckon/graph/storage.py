@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,17 +102,19 @@ def _write_indices(graph: KnowledgeGraph, target: Path) -> list[Path]:
     """Write what questions are answered from; returns the files."""
     from kgreckon.graph.name_index import name_index  # which imports numba
 
-    tables = {}
-    for name in ADJACENCIES:
-        adjacency: Adjacency | None = getattr(graph, name)
+    files = []
+
+    def write(name: str, columns: list[pa.Array | np.ndarray], schema: pa.Schema) -> None:
+        files.append(target / f"{name}.arrow")
+        write_table(files[-1], pa.table(columns, schema=schema))
+
+    for name in ADJACENCIES:  # one after the other: they are larger than the graph
+        adjacency: Adjacency | None = getattr(graph if name in vars(graph) else replace(graph), name)
         if adjacency is not None:
             arrays = adjacency.offsets, adjacency.labels, adjacency.starts, adjacency.targets
-            lists = [_one_list(array) for array in arrays]
-            tables[name] = pa.table(lists, schema=ROWS)
-    tables[ENTITY_INDEX] = pa.table(list(name_index(graph.entities)), schema=INDEX)
-    for name, table in tables.items():
-        write_table(target / f"{name}.arrow", table)
-    return [target / f"{name}.arrow" for name in tables]
+            write(name, [_one_list(array) for array in arrays], ROWS)
+    write(ENTITY_INDEX, list(name_index(graph.entities)), INDEX)
+    return files
 
 
 def _one_list(array: np.ndarray) -> pa.Array:

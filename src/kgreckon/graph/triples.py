@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+Columns = tuple[np.ndarray, np.ndarray, np.ndarray]  # the sources, labels and targets of edges
+
 
 @dataclass(frozen=True)
 class Triples:
@@ -22,16 +24,18 @@ class Triples:
         """Some of the edges; a mask or rising indices keep them sorted."""
         return Triples(self.sources[edges], self.labels[edges], self.targets[edges])
 
-    def both_ways(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # (2 edges,) each
+    def each_way(self) -> tuple[Columns, Columns]:
+        """The columns of all edges r as 2r, and those of all edges turned round as 2r + 1."""
+        doubled = 2 * self.labels
+        return (self.sources, doubled, self.targets), (self.targets, doubled + 1, self.sources)
+
+    def both_ways(self) -> Columns:  # (2 edges,) each
         """Sources, labels and targets of all edges r as 2r, then of all edges turned round as 2r + 1.
 
         The edges come in this order, which is not sorted.
         """
-        return (
-            np.concatenate([self.sources, self.targets]),
-            np.concatenate([2 * self.labels, 2 * self.labels + 1]),
-            np.concatenate([self.targets, self.sources]),
-        )
+        sources, labels, targets = (np.concatenate(column) for column in zip(*self.each_way(), strict=True))
+        return sources, labels, targets
 
     def rows_of(self, sources: np.ndarray, labels: np.ndarray, targets: np.ndarray) -> np.ndarray:  # (n,) int64
         """The row of each of some edges, -1 where it is none of these; no number may be negative."""
@@ -50,14 +54,25 @@ class Triples:
     @staticmethod
     def from_arrays(sources: np.ndarray, labels: np.ndarray, targets: np.ndarray) -> Triples:
         """The distinct edges among some that may be unsorted and repeated."""
-        if not len(sources):
+        return Triples.from_parts((sources, labels, targets))
+
+    @staticmethod
+    def from_parts(*parts: Columns) -> Triples:
+        """The distinct edges of several parts, each of which may be unsorted and have repeats."""
+        parts = tuple(part for part in parts if len(part[0]))
+        if not parts:
             return Triples(*(np.zeros(0, dtype=np.int32) for _ in range(3)))
-        bits = [int(column.max()).bit_length() for column in (sources, labels, targets)]
+        bits = [max(int(part[place].max()).bit_length() for part in parts) for place in range(3)]
         if sum(bits) <= 63:  # one sort of packed keys is many times faster than sorting three columns
-            key = sources.astype(np.int64)
-            for column, width in ((labels, bits[1]), (targets, bits[2])):
-                key <<= width
-                key |= column
+            key = np.empty(sum(len(part[0]) for part in parts), dtype=np.int64)
+            start = 0
+            for sources, labels, targets in parts:
+                own = key[start : start + len(sources)]
+                own[:] = sources
+                for column, width in ((labels, bits[1]), (targets, bits[2])):
+                    own <<= width
+                    own |= column
+                start += len(own)
             key.sort()
             first = first_of_run(key)
             if not first.all():
@@ -68,6 +83,7 @@ class Triples:
                 np.bitwise_and(key, (1 << width) - 1, out=found[-1], casting="unsafe")
                 key >>= width
             return Triples(key.astype(np.int32), found[1], found[0])
+        sources, labels, targets = (np.concatenate(column) for column in zip(*parts, strict=True))
         order = np.lexsort((targets, labels, sources))
         columns = [sources[order], labels[order], targets[order]]
         first = first_of_run(*columns)

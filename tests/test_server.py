@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from kgreckon.answers import Answerer
+from kgreckon.answers import Answerer, answer_files
 from kgreckon.benchmark import BuildSettings, build
 from kgreckon.errors import UserError
 from kgreckon.exact import ask
@@ -36,7 +36,7 @@ from kgreckon.server.catalogue import Catalogue, NameIndex
 from kgreckon.server.distributions import Interval, distributions, interval
 from kgreckon.server.gate import TimeLimitError, deadline
 from kgreckon.server.page import ROUTES
-from kgreckon.server.schemas import AskRequest, ModelInfo
+from kgreckon.server.schemas import AskRequest, ModelInfo, TableRequest
 from kgreckon.server.serving import open_service
 from served import IN_JAPAN, NORTH, POPULATIONS, client_of, no_pause
 from small_world import small_world
@@ -186,7 +186,7 @@ class TestQuestions:
         assert found.headers["content-disposition"] == f'attachment; filename="answers.{form}"'
         answers = world.answerer.ask(words, 1000, columns=["latitude", "longitude"])
         latitude = answers.headers().index("latitude (degrees)")
-        expected = sorted(answers.records(), key=lambda row: row[latitude])
+        expected = sorted(answers.rows(), key=lambda row: row[latitude])
         if form == "csv":
             rows = [list(row) for row in csv.reader(io.StringIO(found.text))]
             assert rows[1:] == [[str(cell) for cell in row] for row in expected]
@@ -196,6 +196,43 @@ class TestQuestions:
             assert [list(record.values()) for record in records] == expected
             headers = list(records[0])
         assert headers == answers.headers()
+
+    @pytest.mark.parametrize("form", ["csv", "json"])
+    def test_a_long_file_is_written_and_sent_in_pieces(self, world, form, monkeypatch):
+        asked = {"query": "cities", "format": form}
+        whole = client_of(world).get("/api/table", params=asked)
+        request = TableRequest.model_validate(asked, context=world.limits)
+        monkeypatch.setattr(answer_files, "_ROWS", 7)
+        pieces = list(world.table(request, no_pause))
+        assert b"".join(pieces) == whole.content and max(map(len, pieces)) * 10 < len(whole.content)
+        sent = client_of(world).get("/api/table", params=asked)
+        assert sent.content == whole.content and int(sent.headers["content-length"]) == len(whole.content)
+
+    def test_a_file_that_takes_too_long_to_write_is_refused_as_a_whole(self, world, monkeypatch):
+        class Slow(Service):
+            def table(self, request, pause):
+                pieces = super().table(request, lambda: late() if written else None)
+                for piece in pieces:
+                    written.append(piece)
+                    yield piece
+
+        def late():
+            raise TimeLimitError
+
+        written: list[bytes] = []
+        monkeypatch.setattr(answer_files, "_ROWS", 7)
+        refused = client_of(Slow(world.answerer, world.limits)).get("/api/table", params={"query": "cities"})
+        assert refused.status_code == 503 and "takes longer" in refused.json()["error"] and len(written) == 1
+
+    def test_a_file_of_no_answers(self, client):
+        none = {"query": "cities with population > 100 billion"}
+        assert client.get("/api/table", params=none | {"format": "json"}).text == "[]"
+        (headers,) = csv.reader(io.StringIO(client.get("/api/table", params=none).text))
+        assert headers == ["name", "label", "population (persons)", "score", "observed"]
+        assert (
+            pq.read_table(io.BytesIO(client.get("/api/table", params=none | {"format": "parquet"}).content)).shape[0]
+            == 0
+        )
 
     def test_a_total_is_a_table_of_one_row_and_a_file_has_bounds(self, client, world):
         total = client.get("/api/table", params={"query": "how many cities in Japan", "format": "json"}).json()

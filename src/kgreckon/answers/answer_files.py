@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO, StringIO
-from typing import TextIO
+from itertools import chain, islice
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,12 +14,14 @@ from pydantic_core import to_json
 
 from kgreckon.answers.answer_table import Answers
 
+_ROWS = 1000  # in a piece of a file
 
-def headers_and_rows(answers: Answers) -> tuple[list[str], list[list[object]]]:
+
+def headers_and_rows(answers: Answers) -> tuple[list[str], Iterable[list[object]]]:
     """The answers with all digits of their numbers; a total is one row."""
     total = answers.total
     if total is None:
-        return answers.headers(), answers.records()
+        return answers.headers(), answers.rows()
     names = ["kind", "attribute", "value", "unit", "counted", "without"]
     cells: list[object] = [total.kind, total.attribute, total.value, total.unit, total.counted, total.without]
     if total.expected is not None:
@@ -27,36 +30,41 @@ def headers_and_rows(answers: Answers) -> tuple[list[str], list[list[object]]]:
     return names, [cells]
 
 
-def write_csv(answers: Answers, out: TextIO) -> None:
+def csv_pieces(answers: Answers) -> Iterator[str]:
     """Comma-separated values below their headers."""
-    headers, records = headers_and_rows(answers)
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(headers)
-    rows.writerows(records)
+    headers, rows = headers_and_rows(answers)
+    for some in _batches(chain([headers], rows)):
+        out = StringIO()
+        csv.writer(out, lineterminator="\n").writerows(some)
+        yield out.getvalue()
 
 
-def _csv(answers: Answers) -> bytes:
-    out = StringIO()
-    write_csv(answers, out)
-    return out.getvalue().encode()
-
-
-def _json(answers: Answers) -> bytes:
+def _json_pieces(answers: Answers) -> Iterator[bytes]:
     """A list of objects."""
     headers, rows = headers_and_rows(answers)
-    return to_json([dict(zip(headers, row, strict=True)) for row in rows])
+    before = b"["
+    for some in _batches(rows):
+        yield before + to_json([dict(zip(headers, row, strict=True)) for row in some])[1:-1]
+        before = b","
+    yield b"[]" if before == b"[" else b"]"
 
 
-def _parquet(answers: Answers) -> bytes:
+def _parquet(answers: Answers) -> Iterator[bytes]:
     headers, rows = headers_and_rows(answers)
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(headers)
+    columns = list(zip(*rows, strict=True)) or [()] * len(headers)
     out = BytesIO()
     pq.write_table(pa.table([pa.array(column) for column in columns], names=headers), out)
-    return out.getvalue()
+    yield out.getvalue()
 
 
-FILES: dict[str, tuple[str, Callable[[Answers], bytes]]] = {  # the media type, and what writes it
-    "csv": ("text/csv; charset=utf-8", _csv),
-    "json": ("application/json", _json),
+def _batches(rows: Iterable[list[Any]]) -> Iterator[list[list[Any]]]:
+    rows = iter(rows)
+    while some := list(islice(rows, _ROWS)):
+        yield some
+
+
+FILES: dict[str, tuple[str, Callable[[Answers], Iterator[bytes]]]] = {  # the media type, and the file in pieces
+    "csv": ("text/csv; charset=utf-8", lambda answers: map(str.encode, csv_pieces(answers))),
+    "json": ("application/json", _json_pieces),
     "parquet": ("application/vnd.apache.parquet", _parquet),
 }

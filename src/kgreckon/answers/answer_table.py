@@ -93,19 +93,18 @@ class Answers:
         """A frame with a row for each answer and a column for each value that the question speaks of (needs pandas)."""
         import pandas
 
-        return pandas.DataFrame(self.records(), columns=self.headers())
+        return pandas.DataFrame(self.rows(), columns=self.headers())
 
     def headers(self) -> list[str]:
-        """The names of the fields of `records`."""
+        """The names of the columns of `rows`."""
         numbers, columns = ["value", "unit"] if self._of_numbers else [], []
         for column, inferred in zip(self.columns, self._inferred(), strict=True):
             header = column.header if column.header not in columns else f"{column.header} ({column.name})"
             columns += [header, f"{header} low", f"{header} high"] if inferred else [header]
         return ["name", "label", *numbers, *columns, "score", "observed"]
 
-    def records(self) -> list[list[object]]:
+    def rows(self) -> Iterator[list[object]]:
         """A row for each answer: its name and label, the values that the question speaks of, and how it is known."""
-        rows: list[list[object]] = []
         inferred, of_numbers = self._inferred(), self._of_numbers
         for answer in self:
             numbers: list[object] = [answer.value, answer.unit] if of_numbers else []
@@ -113,8 +112,7 @@ class Answers:
             for cell, has_interval in zip(answer.values, inferred, strict=True):
                 cells.append(None if cell is None else cell.datum)
                 cells += ([None, None] if cell is None else [cell.low, cell.high]) if has_interval else []
-            rows.append([answer.name, answer.label, *numbers, *cells, answer.score, answer.observed])
-        return rows
+            yield [answer.name, answer.label, *numbers, *cells, answer.score, answer.observed]
 
     def _inferred(self) -> list[bool]:
         """Of each column whether it holds values that a model predicts, which have an interval."""
@@ -157,7 +155,7 @@ class Answers:
         cells = zip(self.columns, answer.values, strict=True)
         return [None if cell is None else cell.shown(column.unit or "") for column, cell in cells]
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
+    def _texts(self) -> tuple[list[str], list[list[str]]]:
         columns = [column.header for column in self.columns]
         rows = [[str(answer), *(text or "" for text in self.texts(answer))] for answer in self]
         if self.calibration is ScoreMeaning.CERTAIN:
@@ -169,7 +167,7 @@ class Answers:
     def __repr__(self) -> str:
         if self.total is not None:
             return f"{self.words}: {self.total}"
-        columns, rows = self._rows()
+        columns, rows = self._texts()
         widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
         lines = [self.words, self.summary]
         for row in (columns, *rows):
@@ -177,7 +175,7 @@ class Answers:
         return "\n".join(lines + self.notes())
 
     def _repr_html_(self) -> str:
-        columns, rows = self._rows()
+        columns, rows = self._texts()
         head = "".join(f"<th>{escape(column)}</th>" for column in columns)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         if self.total is not None:

@@ -75,7 +75,7 @@ def ask(
 ) -> None:
     """Answer a question: what a graph proves, or what a trained run infers beside it."""
     from kgreckon.answers import Answerer
-    from kgreckon.answers.answer_files import write_csv
+    from kgreckon.answers.answer_files import csv_pieces
     from kgreckon.cli.answer_tables import print_found
     from kgreckon.cli.console import console
     from kgreckon.models.run_files import is_run_folder
@@ -116,7 +116,7 @@ def ask(
     if as_json:
         print_json(found.as_json())
     elif as_csv:
-        write_csv(found, sys.stdout)
+        sys.stdout.writelines(csv_pieces(found))
     else:
         print_found(found, console(), notation=is_paper(query))
 

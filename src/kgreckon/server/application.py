@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -11,7 +12,7 @@ from pydantic_core import to_json
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -202,12 +203,23 @@ class _Endpoints:
         return Response(file.zipped, headers=headers | {"Content-Encoding": "gzip"})
 
     async def table(self, request: Request) -> Response:
-        """The answers to a question as a file: all of it, or a refusal."""
+        """The answers to a question as a file: all of it, or a refusal.
+
+        A client that reads slowly keeps what it has not read yet of the file, but not the answers.
+        """
         asked = await read_request(request, TableRequest, self.service.limits)
-        content = await self.wait(request, lambda pause: Response(self.service.now().table(asked, pause)))
-        named = f'attachment; filename="answers.{asked.format}"'
-        content.headers.update({"Content-Type": FILES[asked.format][0], "Content-Disposition": named})
-        return content
+        headers = {
+            "Content-Type": FILES[asked.format][0],
+            "Content-Disposition": f'attachment; filename="answers.{asked.format}"',
+        }
+
+        def written(pause: Pause) -> Response:
+            pieces = deque(self.service.now().table(asked, pause))
+            return StreamingResponse(
+                _given_up(pieces), headers=headers | {"Content-Length": str(sum(map(len, pieces)))}
+            )
+
+        return await self.wait(request, written)
 
     async def sparql(self, request: Request) -> Response:
         """The SPARQL protocol, or the description of the service where nothing is asked."""
@@ -232,6 +244,12 @@ class _Endpoints:
             return _written(forms[form](reply.result), form, reply.headers)
 
         return await self.wait(request, answered)
+
+
+async def _given_up(pieces: deque[bytes]) -> AsyncIterator[bytes]:
+    """Each piece, which is then kept no longer."""
+    while pieces:
+        yield pieces.popleft()
 
 
 def check_change(request: Request, token: str | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
 
@@ -263,14 +263,15 @@ class Service:
         )
         return ranking, found
 
-    def table(self, request: schemas.TableRequest, pause: Pause) -> bytes:
-        """The answers to a question as a file."""
+    def table(self, request: schemas.TableRequest, pause: Pause) -> Iterator[bytes]:
+        """The answers to a question as a file, in pieces."""
         columns = [name.strip() for row in csv.reader([request.columns], skipinitialspace=True) for name in row]
         question = self.read(request.query)
         _, answers = self._answers(question, request, list(filter(None, columns)), self.limits.table_rows, pause)
-        pause()
-        _, write = FILES[request.format]
-        return write(answers)
+        _, pieces = FILES[request.format]
+        for piece in pieces(answers):
+            pause()
+            yield piece
 
     def explain(self, request: schemas.ExplainRequest, pause: Pause) -> schemas.Explanation:
         """Why an answer is one: an entity by name, or a number with its unit."""

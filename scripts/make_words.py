@@ -67,6 +67,16 @@ WORLD = (
     "is Paris in France?",
     "distance between Rome and Paris",
     "languages spoken in Switzerland",
+    "the largest city in the world",
+    "the second largest country by area",
+    "which country has the third most people?",
+    "countries with more people than France",
+    "countries where French is spoken, in Asia",
+    "airports near Paris",
+    "how big is France?",
+    "how high is Geneva Cointrin International Airport?",
+    "how many people live in Japan?",
+    "where is Paris?",
 )
 FILMS = (
     "how many films directed by someone born before 1930?",
@@ -80,6 +90,8 @@ FILMS = (
     "total budget of films with genre Drama",
     "people born after 1960",
     "top 3 films by budget / length",
+    "the second oldest film",
+    "how old is Fritz Lang?",
 )
 
 

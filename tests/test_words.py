@@ -14,11 +14,12 @@ from kgreckon.graph import GraphBuilder, read_sources, world
 from kgreckon.query import Entity, Follow, sentence
 from kgreckon.query.notations import read_question
 from kgreckon.query.paper import write as write_paper
-from kgreckon.query.question import Aggregate, Question, Sorting
+from kgreckon.query.question import Aggregate, Near, Question, Sorting, check_sorts
 from kgreckon.query.within import hole, holes, in_order, with_entities
 from kgreckon.query.words import WordsError, completions, read
 from kgreckon.query.words.claims import percent
 from kgreckon.query.words.cursor import is_numbers
+from kgreckon.query.words.inflection import ordinal
 from kgreckon.query.words.lexicon import lexicon_of
 from kgreckon.query.words.sentences import _asked, _reads_back, _Writer
 from kgreckon.query.words.strict import StrictWriter
@@ -126,6 +127,13 @@ def test_any_relation_and_attribute_can_be_written_and_read_back(name):
         Question(Follow(27, Entity(1)), Sorting(2), 5),
         Question(Follow(27, Entity(1)), Sorting(2, descending=False), 1),
         Question(Follow(27, Entity(1)), Sorting(0)),
+        *(
+            Question(Follow(27, Entity(1)), Sorting(2, largest), 1, skip)
+            for largest in (True, False)
+            for skip in (1, 11)
+        ),
+        Question(Follow(27, Entity(1)), limit=1, skip=2, near=Near(Entity(5))),
+        Question(Entity(5), near=Near(Entity(6), 1e5), aggregate=Aggregate.WHETHER),
         Question(Follow(27, Entity(1)), aggregate=Aggregate.COUNT),
         Question(Follow(27, Entity(1)), aggregate=Aggregate.WHETHER),
         *(Question(Follow(27, Entity(1)), aggregate=kind, of=2) for kind in Aggregate if kind not in NOT_OF_MANY),
@@ -142,7 +150,9 @@ def test_questions_within_questions_are_written_and_read_back(cinema, data):
     graph = cinema
     names = graph.vocabulary
     sorting = Sorting(data.draw(st.integers(0, 2)), data.draw(st.booleans()))
-    inner = Question(data.draw(entity_queries(graph, 1)), sorting, data.draw(st.integers(1, 3)))
+    limit = data.draw(st.integers(1, 3))
+    skip = data.draw(st.integers(0, 30)) if limit == 1 else 0
+    inner = Question(data.draw(entity_queries(graph, 1)), sorting, limit, skip)
     put = data.draw(st.integers(0, len(graph.entities) - 1))
     query = with_entities(data.draw(queries(graph, 2)), lambda it: hole(0) if it.entity == put else it)
     query = Follow(0, hole(0)) if not holes(query) else query
@@ -197,6 +207,22 @@ def test_how_a_not_is_read_is_said(earth):
     [absent] = answerer.ask("airports in Japan without elevation > 5 metres").notes()
     assert "stated otherwise" in otherwise and "not stated" in absent
     assert not answerer.ask("airports in Japan with elevation > 5 metres").notes()
+
+
+def test_a_place_in_an_order_is_that_of_the_whole_order(earth):
+    answerer = kgreckon.load(earth)
+    for order in ("countries by area descending", "countries by area ascending"):
+        whole = [answer.name for answer in answerer.ask(order, 300)]
+        word = "largest" if order.endswith("descending") else "smallest"
+        for place in (2, 3, 11, len(whole)):
+            [answer] = answerer.ask(f"the {ordinal(place)} {word} country by area")
+            assert answer.name == whole[place - 1]
+        assert len(answerer.ask(f"the {ordinal(len(whole) + 1)} {word} country by area")) == 0
+    nearest = [answer.name for answer in answerer.ask("airports nearest to Paris", 5)]
+    assert [answer.name for answer in answerer.ask("the 4th nearest airport to Paris")] == nearest[3:4]
+    asked = read_question("the second largest country by area", earth.vocabulary)
+    with pytest.raises(UserError, match="that of one answer"):
+        check_sorts(replace(asked, limit=3), earth.vocabulary)
 
 
 def test_nothing_is_nearest_to_itself(earth):
@@ -473,6 +499,41 @@ def test_what_is_written_reads_well(earth, words, written):
         ("which continent is France in?", "continents that are (the continent of France)"),
         ("which languages does Switzerland speak?", "languages that Switzerland speaks"),
         ("top five airports by elevation", "top 5 airports by elevation"),
+        ("cities in the world", "cities"),
+        ("the world's largest city", "top 1 cities by population"),
+        ("which countries of the world speak French?", "countries that speak French"),
+        ("countries with more people than France", "countries with population > the population of France"),
+        ("countries larger in area than France", "countries with area > the area of France"),
+        ("which country has the most people?", "top 1 countries by population"),
+        ("the most populous countries", "countries by population descending"),
+        ("how big is France?", "the area and population of France"),
+        ("how high is El Alto International Airport?", "the elevation of El Alto International Airport"),
+        (
+            "how high is the highest airport in Japan?",
+            "the elevation of (the airport in Japan with the largest elevation)",
+        ),
+        ("how far north is Oslo?", "the latitude of Oslo"),
+        ("how many people live in Japan?", "the population of Japan"),
+        ("how many people does Japan have?", "the population of Japan"),
+        ("how many people live in countries in Europe?", "total population of countries in Europe"),
+        ("cities near Paris", "cities within 100 km of Paris"),
+        ("which airports are near Paris?", "airports within 100 km of Paris"),
+        ("airports that lie within 50 km of Paris", "airports within 50 km of Paris"),
+        ("largest city near Paris", "top 1 cities within 100 km of Paris by population"),
+        ("is Paris near Rome?", "whether Paris is within 100 km of Rome"),
+        ("second largest country by area", "the 2nd largest country by area"),
+        ("the third highest airport", "the 3rd largest airport by elevation"),
+        ("the 2nd nearest airport to Paris", "the 2nd airport nearest to Paris"),
+        ("which country has the second smallest area?", "the 2nd smallest country by area"),
+        ("which city is the largest in Japan?", "top 1 cities in Japan by population"),
+        (
+            "the capital of the second largest country by area",
+            "the capital of (the country with the 2nd largest area)",
+        ),
+        ("countries where French is spoken", "countries that speak French"),
+        ("countries in which French and German are spoken", "countries that speak French and speak German"),
+        ("where is Paris?", "the country of Paris"),
+        ("in which country is Paris?", "countries that are (the country of Paris)"),
     ],
 )
 def test_what_newcomers_type_is_understood(earth, words, written):
@@ -507,6 +568,9 @@ def test_what_newcomers_type_is_understood(earth, words, written):
         ("films with budget of more than $10m", "films with budget > 10,000,000 US dollars"),
         ("films without a genre", "films without genre"),
         ("the oldest film", "bottom 1 films by release date"),
+        ("the second oldest film", "the 2nd earliest film by release date"),
+        ("how long is Metropolis?", "the length of Metropolis"),
+        ("how old is Fritz Lang?", "the birth date of Fritz Lang"),
     ],
 )  # fmt: skip
 def test_verbs_are_guessed_from_names_in_any_style(cinema, words, written):
@@ -532,6 +596,18 @@ def test_a_given_phrase_counts_more_than_a_guess():
     assert sentence(read("things that help against pain", names), names) == "things that help against pain"
     assert sentence(read("things that treat pain", names), names) == "things that help against pain"
     assert sentence(read("things found in willow", names), names) == "things found in willow"
+
+
+def test_what_a_relation_is_called_counts_before_what_a_word_means_otherwise():
+    builder = GraphBuilder()
+    for thing, near in (("inn", "mill"), ("mill", "pond")):
+        builder.add_fact(thing, "is_near", near)
+        builder.add_fact(thing, "place", "shire")
+    builder.phrase_relation("place", "lies within")
+    names = builder.build().vocabulary
+    mill, shire = map(names.entity_id, ("mill", "shire"))
+    assert read("things near mill", names) == read("things that are near mill", names) == Follow(1, Entity(mill))
+    assert read("things that lie within shire", names) == Follow(3, Entity(shire))
 
 
 def test_the_notation_is_recognised_by_how_a_text_begins(earth):
@@ -573,6 +649,10 @@ def test_the_notation_is_recognised_by_how_a_text_begins(earth):
         ("countries larger than France", "Write for instance 'by area' or 'by population'", 10),
         ("airports and cities in Japan", "write 'or' between two kinds", 9),
         ("countries that border France and countries in Africa", "both, or either", 29),
+        ("biggest country", "biggest country by area", 15),
+        ("how old is France?", "ask for instance: the population of France", 0),
+        ("cities near the latitude of Rome", "within 2 degrees of the latitude of Rome", 12),
+        ("where is French?", "no place is stated for French", 0),
         ("cities in the largest country", "Write for instance 'by area' or 'by population'", 29),
         ("average latitude of cities by country", "GROUP BY", 30),
         ("how many cities per country", "GROUP BY", 20),

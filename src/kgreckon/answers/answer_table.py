@@ -13,6 +13,7 @@ from kgreckon.answers.totals import Total
 from kgreckon.errors import naming_extras
 from kgreckon.graph.literals import exactly, is_calendar
 from kgreckon.models.interface import ScoreMeaning
+from kgreckon.query.words.inflection import ordinal
 
 if TYPE_CHECKING:
     import pandas
@@ -73,6 +74,7 @@ class Answers:
     within: tuple[str, ...] = ()  # what questions within the question were answered with, from what is stated
     stated_otherwise: bool = False  # whether a `not` about a number asks for another one that is stated
     among: int = 0  # of how many with the largest or smallest values the probability is to be one
+    skipped: int = 0  # and how many come before those
     count: int = 0  # how many answers there are, those that are not shown with them
 
     def __len__(self) -> int:
@@ -137,7 +139,8 @@ class Answers:
         if self.stated_otherwise:
             notes.append("'not' about a number is read as 'stated otherwise': what has no stated value is no answer")
         if self.among:
-            them = "the first" if self.among == 1 else f"one of the first {self.among}"
+            place = ordinal(self.skipped + 1) if self.skipped else "first"
+            them = f"one of the first {self.among}" if self.among > 1 else f"the {place}"
             notes.append(f"the probability is that of being {them}, with what is inferred")
         if self.unordered:
             them = "answer has" if self.unordered == 1 else "answers have"

@@ -276,6 +276,7 @@ class Answerer:
             above=above if self.model.calibration is ScoreMeaning.PROBABILITY else 0.0,
             unordered=selected.unordered,
             among=selected.among,
+            skipped=selected.skipped,
             count=selected.count,
             unplaced=0 if nearness is None else nearness.unplaced,
             rests_on_absence=rests_on_absence(ranking.query),

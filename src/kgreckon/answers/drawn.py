@@ -44,7 +44,7 @@ def likeliest_top(
     draws = draws_of(graph, model, question, sorting.attribute, pause)
     if draws is None:
         return None
-    chances = chances_of_top(draws, limit, sorting.descending)
+    chances = chances_of_top(draws, limit, sorting.descending, question.skip)
     meant = np.isin(draws.ids, candidates.ids)
     chosen = ((one, chances[one]) for one in draws.ids[meant].tolist() if one in chances)
     ordered, without = in_order(graph, sorted(chosen, key=lambda each: -each[1])[:shown], sorting)
@@ -70,11 +70,14 @@ def expected_total(draws: Draws, kind: Aggregate, coverage: float) -> ExpectedTo
     return ExpectedTotal(float(known.mean()), low, high, coverage, len(known) / len(totals))
 
 
-def chances_of_top(draws: Draws, limit: int, descending: bool) -> dict[int, float]:
-    """For each answer that is among so many with the largest or smallest values, in which share of the graphs."""
+def chances_of_top(draws: Draws, limit: int, descending: bool, skip: int = 0) -> dict[int, float]:
+    """For each answer that is among so many with the largest or smallest values, in which share of the graphs.
+
+    So many after some that are skipped, if there are any.
+    """
     values = _values(draws)
     keys = np.where(np.isnan(values), np.inf, -values if descending else values)
-    best = np.argsort(keys, axis=1, kind="stable")[:, :limit]
+    best = np.argsort(keys, axis=1, kind="stable")[:, skip : skip + limit]
     chosen = np.take_along_axis(keys, best, axis=1) < np.inf
     counts = np.bincount(best[chosen], minlength=len(draws.ids))
     return {int(draws.ids[place]): counts[place] / len(keys) for place in np.flatnonzero(counts)}

@@ -71,6 +71,7 @@ class Selection:
     unlikely: int = 0  # inferred ones with too low a probability
     unordered: int = 0  # those without a value to sort by
     among: int = 0  # of how many with the largest or smallest values the score is the probability to be one
+    skipped: int = 0  # and how many come before these
 
 
 def select(
@@ -98,13 +99,15 @@ def select(
         return Selection(ranking.best(limit, only), _at_most(question.limit, ranking.count(only)), unlikely)
     top = likeliest_top(graph, model, question, ranking.candidates, limit, pause) if not only else None
     if top is not None:
-        return Selection(top, len(top), unlikely, among=question.limit or 0)
+        return Selection(top, len(top), unlikely, among=question.limit or 0, skipped=question.skip)
     everything = ranking.best(len(ranking.candidates.ids), only)
     if question.sorting is None:
         assert nearness is not None  # one of both orders them
         nearest = nearness.in_order(everything, set(ranking.proved.tolist()))
+        nearest = nearest[question.skip :]
         return Selection(nearest[:limit], _at_most(question.limit, len(nearest)), unlikely)
     ordered, without = in_order(graph, everything, question.sorting)
+    ordered = ordered[question.skip :]
     return Selection(ordered[:limit], _at_most(question.limit, len(ordered)), unlikely, len(without))
 
 

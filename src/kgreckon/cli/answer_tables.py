@@ -39,8 +39,8 @@ def print_found(answers: Answers, out: Console, notation: bool = False) -> None:
 
 
 def _print_proved(answers: Answers, out: Console) -> None:
-    title = f"{answers.observed:,} answer{'s' * (answers.observed != 1)}"
-    if len(answers) < answers.observed - answers.unordered:
+    title = f"{answers.count:,} answer{'s' * (answers.count != 1)}"
+    if len(answers) < answers.count:
         title += f", the first {len(answers)}"
     further = [column.header for column in answers.columns]
     if not answers:

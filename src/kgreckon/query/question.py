@@ -51,6 +51,7 @@ class Question:
     query: Query
     sorting: Sorting | None = None
     limit: int | None = None
+    skip: int = 0  # of the first: the second largest is one after one
     aggregate: Aggregate | None = None
     of: int | Calculated | None = None  # whose values are added up or averaged: a count has none
     near: Near | None = None  # where the answers are
@@ -77,6 +78,8 @@ class Said:
 def check_sorts(question: Question, units: Units) -> None:
     """Raise a UserError where a question cannot be meant."""
     sort = sort_of(question.query, units)
+    if question.skip and (question.limit != 1 or (question.sorting is None and question.near is None)):
+        raise UserError("a place in an order is that of one answer, and needs an order")
     if question.sorting is not None:
         if not isinstance(sort, EntitySort):
             raise UserError("numbers are not sorted by an attribute")

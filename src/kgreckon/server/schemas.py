@@ -369,6 +369,7 @@ class RankedAnswers(Translation):
     stated_otherwise: bool
     within: Annotated[tuple[str, ...], Field(description="What questions within the question were answered with.")]
     among: Count
+    skipped: Count
     count: Annotated[Count, Field(description="How many answers there are, those of other parts with them.")]
     notes: Annotated[list[str], Field(description="What is left out, and how the question was read.")]
     limit: Count

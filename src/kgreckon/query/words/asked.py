@@ -21,9 +21,11 @@ class Asked:
     where: tuple[TermComparison, ...] = ()
     descending: bool = True
     only_best: bool = False
+    within: bool = False  # whether it is a question within another
+    skip: int = 0  # of the first, where the second or third is asked for
     near_what: bool = False  # `the nearest airports to Oslo`: what they are near to is still to come
     measure: int | None = None  # the attribute that a superlative is about, if it says
-    measure_word: str = ""
+    measure_word: str = ""  # the superlative itself
 
 
 @dataclass
@@ -32,4 +34,5 @@ class Spoken:
 
     singular: bool = False
     best: Sorting | None = None
+    skip: int = 0
     near: Near | None = None

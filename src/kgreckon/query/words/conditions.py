@@ -22,9 +22,9 @@ from kgreckon.query.algebra import (
 from kgreckon.query.question import Near, Sorting
 from kgreckon.query.terms import Calculated
 from kgreckon.query.words.calculating import CalculationReader
-from kgreckon.query.words.comparatives import SIZES
+from kgreckon.query.words.comparatives import ORDINALS, SIZES, SUPERLATIVES
 from kgreckon.query.words.cursor import ARTICLES, COMPARING, is_numbers
-from kgreckon.query.words.lexicon import Noun
+from kgreckon.query.words.lexicon import PLACES, Noun, Verb
 from kgreckon.query.words.measures import anything_in
 from kgreckon.query.words.verbs import BE, HAVE
 
@@ -35,6 +35,11 @@ _MOST = {"highest": True, "largest": True, "greatest": True, "biggest": True, "l
          "latest": True, "lowest": False, "smallest": False, "least": False, "fewest": False, "shortest": False,
          "earliest": False}  # fmt: skip
 _NEAREST = ("nearest to", "closest to", "nearest", "closest")
+_NEAR = ("near to", "near", "close to", "nearby", "in the vicinity of", "not far from", "around")
+NEAR_METRES = 100_000.0  # what is near, where nobody says how near
+_EVERYWHERE = ("in the world", "of the world", "in the whole world", "in the entire world", "on earth", "worldwide")
+_LIE = ("are", "is", "lie", "lies")
+_WHERE = ("where", "in which", "on which", "at which")
 _DATES = ("before", "after", "in", "on", "since", "until", "between", "from", "around", "about", *COMPARING)
 
 
@@ -78,10 +83,11 @@ class ConditionReader(CalculationReader):
         return kind is not None and not self.entity_at(end)[0] and not self.value_begins(end)
 
     def _modifier_begins(self, place: int) -> bool:
-        low = self.sees(*_WHICH, *_WITH, "without", "whose", "where", "not", *_BY, *_NEAREST, "within", place=place)
+        words = (*_WHICH, *_WITH, "without", "whose", "where", "not", *_BY, *_NEAREST, "within", *_WHERE)
+        low = self.sees(*words, place=place)
         if low in _BY and not self.asked.ranked:
             low = None
-        if self.sees(*self.lexicon.comparatives, *SIZES, place=place):
+        if self.sees(*self.lexicon.comparatives, *SIZES, place=place) or self._near_at(place) is not None:
             return True
         return low is not None or bool(self.reduced_at(place)[0]) or self._is_dated(place)
 
@@ -93,8 +99,12 @@ class ConditionReader(CalculationReader):
 
     def _modifier(self, depth: int, free: bool) -> list[Query] | None:
         """The conditions that begin here, or None; a `free` one follows a comma or an `and`."""
-        if self._is_best(depth):
+        if self._is_best(depth) or self._is_everywhere():
             return []
+        if (near := self._is_near(depth)) is not None:
+            return near
+        if (led_to := self._where_something_is_done()) is not None:
+            return self.spliced(led_to)
         if self.take(*_WHICH):
             return self.object_clause() or self.predicates(depth)
         if self._is_dated(self.at):
@@ -135,7 +145,7 @@ class ConditionReader(CalculationReader):
                 self.at = begun
                 self.unknown("what is not so", self.at)
             if not found:
-                raise self.error("an order or a distance cannot be denied", begun)
+                raise self.error("an order, a distance or 'in the world' cannot be denied", begun)
             return [self.negated(found[0] if len(found) == 1 else And(tuple(found)))]
         if self.low() == "(" and self._modifier_begins(self.at + 1):
             self.at += 1
@@ -315,34 +325,133 @@ class ConditionReader(CalculationReader):
             if self.take(*HAVE):
                 if self._superlative(depth):
                     return True
-            elif self.take(*BE) and self.take("the") and (word := self.take(*self.lexicon.superlatives)):
-                self._best(*self.lexicon.superlatives[word], depth)
-                return True
+            elif self.take(*BE) and self.take("the"):
+                skip = self.take_ordinal() or 0
+                if word := self.take(*self.lexicon.superlatives):
+                    self._best(*self.lexicon.superlatives[word], depth, skip)
+                    return True
+                if word := self.take(*SUPERLATIVES):
+                    by = self._compared_by()
+                    if by is None and self._is_outermost(depth):  # it may be said further on
+                        self.asked.descending, self.asked.measure_word = SUPERLATIVES[word], word
+                        self.asked.only_best, self.asked.skip = True, skip
+                    else:
+                        self._best(self._size(self.at - 1) if by is None else by, SUPERLATIVES[word], depth, skip)
+                    return True
         self.at = start
         return False
 
     def _superlative(self, depth: int) -> bool:
-        """`with the highest population`."""
+        """`with the highest population`, `with the second most people`."""
         start = self.at
         self.take("the")
+        skip = self.take_ordinal() or 0
         word = self.take(*_MOST)
-        nouns, end = self.noun_at(self.at) if word is not None else ([], 0)
-        if word is None or not any(noun.attribute for noun in nouns):
+        attributes, end = self.measured_at(self.at) if word is not None else ([], 0)
+        if word is None or not attributes:
             self.at = start
             return False
         self.at = end
-        self._best(next(noun.id for noun in nouns if noun.attribute), _MOST[word], depth)
+        self._best(self.one_of_measured(attributes, end - 1), _MOST[word], depth, skip)
         return True
 
-    def _best(self, attribute: int, descending: bool, depth: int) -> None:
+    def take_ordinal(self) -> int | None:
+        """How many come before the `second` or `3rd` that stands here, moving past it."""
+        if (word := self.sees(*ORDINALS)) is not None and self.entity_at(self.at)[1] <= self.at + 1:
+            self.at += 1
+            return ORDINALS[word] - 1
+        number, ending = self.low(), self.sees("st", "nd", "rd", "th", place=self.at + 1)
+        if ending is None or not number.isdecimal() or not 0 < len(number) < 7 or int(number) < 1:
+            return None
+        if self.tokens[self.at].end != self.tokens[self.at + 1].start or self.entity_at(self.at)[1] > self.at + 2:
+            return None
+        self.at += 2
+        return int(number) - 1
+
+    def _best(self, attribute: int, descending: bool, depth: int, skip: int = 0) -> None:
         """A superlative: of the answers, or of a noun within the question."""
         if self._is_outermost(depth):
             self._sort(attribute, descending)
-            self.asked.only_best = True
+            self.asked.only_best, self.asked.skip = True, skip
         elif self.spoken.best is not None:
             raise self.error("two superlatives cannot be said of one noun", self.at - 1)
         else:
-            self.spoken.best = Sorting(attribute, descending)
+            self.spoken.best, self.spoken.skip = Sorting(attribute, descending), skip
+
+    def _is_everywhere(self, place: int | None = None) -> bool:
+        """`in the world`, which every thing is, moving past it; unless something is called so."""
+        place = self.at if place is None else place
+        word = self.sees(*_EVERYWHERE, place=place)
+        if word is None or self.entity_at(place + word.count(" "))[0]:
+            return False
+        self.at = place + word.count(" ") + 1
+        return True
+
+    def _where_something_is_done(self) -> Query | None:
+        """`countries where French is spoken`, `in which people speak French`: what the same verb leads to."""
+        start = self.at
+        if self.take(*_WHERE) is None:
+            return None
+        if self.take("people", "they", "one") and self.predicate_begins(self.at):
+            return self.predicate(1)
+        things: list[Query] = []
+        joint: str | None = None
+        while len((named := self.entity_at(self.at))[0]) == 1:
+            things.append(self._entity(*named))
+            joint = word if (word := self.take(*([joint] if joint else ["and", "or"]))) else joint
+            if word is None:
+                break
+        verbs = self._passive_here()
+        if not things or not verbs:
+            self.at = start
+            return None
+        self.at += 2
+        parts = tuple(self.object_of(thing, verbs, self.at - 1, self.kind) for thing in things)
+        if len(parts) == 1 or joint == "or":
+            return parts[0] if len(parts) == 1 else Or(parts)
+        self.joint = And(parts)
+        return self.joint
+
+    def _passive_here(self) -> list[Verb]:
+        """The relations of `is spoken`, to where, whatever the preposition would be that is left out."""
+        if not self.sees(*BE) or self.at + 1 >= len(self.tokens):
+            return []
+        phrases = (f"{self.low()} {self.low(self.at + 1)} {preposition}" for preposition in (*PLACES, "by"))
+        return next((verbs for phrase in phrases if (verbs := self.lexicon.finite.get(phrase))), [])
+
+    def _near_at(self, place: int) -> str | None:
+        """The word for what is near, if one stands here before what it is near to."""
+        word = self.sees(*_NEAR, place=place)
+        if word is None or self.reduced_at(place)[0]:
+            return None
+        end = place + word.count(" ") + 1
+        is_amount = self.is_number(end) and not self.entity_at(end)[0]  # around 5 km
+        return None if word == "around" and (is_amount or end >= len(self.tokens)) else word
+
+    def _is_near(self, depth: int) -> list[Query] | None:
+        """`near Paris`, `that lie within 300 km of Paris`: nothing more is said of the things themselves."""
+        start = self.at
+        said = self.take(*_WHICH) is not None or self.finite_allowed
+        verb_end = self.finite_at(self.at)[1]
+        lie = (*(f"{verb} {word}" for verb in _LIE for word in ("located", "situated")), *_LIE)
+        if said and self.take(*lie) and verb_end > self.at:  # a relation is called so: that lie within Japan
+            self.at = start
+            return None
+        word = self._near_at(self.at)
+        if word is not None:
+            self.take(word)
+            place = self.at
+            of = self.part(depth + 1)
+            if is_numbers(of):
+                unit = self._unit_of(of) or "degrees"
+                example = f"within 2 {unit} of {self.span(place, self.at)}"
+                raise self.error(f"how near? Write for instance: {example}", place)
+            return self._at_place(Near(of, NEAR_METRES), depth, place)
+        if self.at > start and self.sees("within"):
+            self.at += 1
+            return self._near(depth)
+        self.at = start
+        return None
 
     def _by(self) -> list[Query]:
         self.take("the")

@@ -91,6 +91,12 @@ def singular(noun: str) -> str:
     return others[0] if others else noun
 
 
+def ordinal(number: int) -> str:
+    """`2nd` of 2."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{ending}"
+
+
 def of_class(label: str) -> str:
     """What the members of a class are called; tables, which become classes, are often named by a plural already."""
     noun = label[:1].lower() + label[1:] if label[1:].islower() else label

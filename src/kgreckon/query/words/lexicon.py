@@ -68,7 +68,7 @@ _MEASURES: dict[str, tuple[str, ...]] = {
     "height": ("elevation", "height", "altitude"), "length": ("length", "runtime", "running time", "duration"),
     "weight": ("mass", "weight"), "north": ("latitude", "lat"), "east": ("longitude", "lon", "long", "lng"),
     "size": ("size", "area", "population", "inhabitants", "length", "height"),
-    "people": ("population", "inhabitants"), "depth": ("depth",), "speed": ("speed", "top speed"),
+    "people": ("population", "inhabitants"), "depth": ("depth",), "speed": ("speed", "top speed"), "age": ("age",),
 }  # fmt: skip
 _COMPARATIVES: dict[str, tuple[str, bool]] = {
     "higher than": ("height", True), "taller than": ("height", True), "lower than": ("height", False),

@@ -26,13 +26,13 @@ from kgreckon.query.algebra import (
     plain_number,
 )
 from kgreckon.query.question import Aggregate, Near, Question, Sorting
-from kgreckon.query.terms import Calculated, Term, of_thing
+from kgreckon.query.terms import CALENDAR, Calculated, Term, of_thing
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.within import hole
 from kgreckon.query.words.calculating import comparison_words, term_words
 from kgreckon.query.words.cursor import Cursor, is_numbers
 from kgreckon.query.words.grammar import read_question
-from kgreckon.query.words.inflection import base_form, of_class, plural
+from kgreckon.query.words.inflection import base_form, of_class, ordinal, plural
 from kgreckon.query.words.lexicon import lexicon_of, tightest
 from kgreckon.query.words.measures import OPPOSITE, is_anything
 from kgreckon.query.words.numerals import NumberWriter, is_open
@@ -77,6 +77,8 @@ _NEAR = ("{} {}", "{}, {}", "({}) {}")  # how a distance may stand after what it
 
 def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR[-1]) -> str:
     things = writer.things(question.query)
+    if question.skip and isinstance(writer, _Writer):
+        things = writer.singular(question.query) or things
     if question.where:
         terms = (comparison_words(each, writer, writer.vocabulary.write_number) for each in question.where)
         things = form.format(things, " and ".join(f"with {each}" for each in terms))
@@ -90,6 +92,9 @@ def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR
             names = [writer.attribute(one) for one in question.columns]
             things = f"the {', '.join(names[:-1])} and {names[-1]} of {things}"
             return _sorted(things, question.sorting, question.limit, writer)
+        case None if question.skip:
+            bare = question.near is None and not question.where and things == writer.things(question.query)
+            return _at_a_place(question, f"({things})" if bare else things, writer)
         case None:
             plain = question.near is None and not question.where  # which stand in brackets already
             bracketed = plain and question.sorting is not None and isinstance(writer, StrictWriter)
@@ -97,6 +102,8 @@ def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR
         case Aggregate.COUNT:
             return f"how many {things}"
         case Aggregate.WHETHER:
+            if question.near is not None and isinstance(question.query, Entity) and not question.where:
+                return f"whether {writer.things(question.query)} is {_distance(question, question.near, writer)}"
             said = writer.whether(question.query) if isinstance(writer, _Writer) else None
             return f"are there {things}" if said is None or question.where or question.near else said
     assert question.of is not None
@@ -116,10 +123,11 @@ def inner_question(question: Question, writer: _Writer | StrictWriter) -> str:
     sorting, near = question.sorting, question.near
     one = writer.singular(question.query) if isinstance(writer, _Writer) and question.limit == 1 else None
     if one is not None and not question.where and not question.columns:
-        if near is not None and sorting is None and near.within is None:
+        if near is not None and sorting is None and near.within is None and not question.skip:
             return f"(the {one} {_distance(question, near, writer)})"
         if near is None and sorting is not None and sorting.nearest is None and isinstance(sorting.attribute, int):
-            word = "largest" if sorting.descending else "smallest"
+            word = _superlative(sorting, writer)
+            word = f"{ordinal(question.skip + 1)} {word}" if question.skip else word
             return f"(the {one} with the {word} {writer.attribute(sorting.attribute)})"
     return f"({_asked(question, writer)})"
 
@@ -138,6 +146,21 @@ def _distance(question: Question, near: Near, writer: _Writer | StrictWriter) ->
 
 def _measure(of: int | Calculated, writer: _Writer | StrictWriter) -> str:
     return writer.attribute(of) if isinstance(of, int) else term_words(of, writer, writer.vocabulary.write_number)
+
+
+def _superlative(sorting: Sorting, writer: _Writer | StrictWriter) -> str:
+    by = sorting.attribute
+    is_date = isinstance(by, int) and writer.vocabulary.attribute_unit(by) in CALENDAR
+    most, least = ("latest", "earliest") if is_date else ("largest", "smallest")
+    return most if sorting.descending else least
+
+
+def _at_a_place(question: Question, things: str, writer: _Writer | StrictWriter) -> str:
+    """One answer in the middle of an order: `the 2nd largest country by area`."""
+    place, sorting = ordinal(question.skip + 1), question.sorting
+    if sorting is None or sorting.nearest is not None:
+        return f"the {place} {_sorted(things, sorting, None, writer)}"
+    return f"the {place} {_superlative(sorting, writer)} {things} by {_measure(sorting.attribute, writer)}"
 
 
 def _sorted(things: str, sorting: Sorting | None, limit: int | None, writer: _Writer | StrictWriter) -> str:

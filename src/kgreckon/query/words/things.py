@@ -10,17 +10,13 @@ from kgreckon.query.question import Question
 from kgreckon.query.s_expressions import MAX_DEPTH
 from kgreckon.query.within import hole
 from kgreckon.query.words.asked import Asked, Spoken
+from kgreckon.query.words.comparatives import SUPERLATIVES
 from kgreckon.query.words.conditions import ConditionReader
 from kgreckon.query.words.cursor import ARTICLES, is_numbers
 from kgreckon.query.words.lexicon import Noun
 from kgreckon.query.words.verbs import ANYTHING
 
 TOP = {"top": True, "first": True, "bottom": False, "last": False}
-SUPERLATIVES = {
-    "largest": True, "biggest": True, "greatest": True, "highest": True, "longest": True, "latest": True,
-    "newest": True, "smallest": False, "lowest": False, "shortest": False, "least": False, "earliest": False,
-    "oldest": False,
-}  # fmt: skip
 _SMALL_IN_TEXT = "two three four five six seven eight nine ten"
 SMALL = {word: number for number, word in enumerate(_SMALL_IN_TEXT.split(), start=2)}
 
@@ -94,6 +90,12 @@ class SetReader(ConditionReader):
         superlatives = (*self.lexicon.superlatives, *SUPERLATIVES, "nearest", "closest")
         if self.sees(*superlatives, *TOP) or (self._is_count() and self.sees(*superlatives, place=self.at + 1)):
             return self._asked_within(depth)
+        start = self.at
+        if self.take_ordinal() is not None:
+            is_asked = self.sees(*superlatives) is not None or self.class_at(self.at)[0] is not None
+            self.at = start
+            if is_asked:
+                return self._asked_within(depth)
         number = self.number(None)
         if number is not None:
             return number
@@ -107,6 +109,10 @@ class SetReader(ConditionReader):
 
     def _of_class(self, nouns: Sequence[Noun], class_end: int, noun_end: int) -> bool:
         """Whether a noun before `of` is a class and not a property: in `countries of Europe`, which has no country."""
+        start = self.at
+        everywhere, self.at = self._is_everywhere(noun_end), start
+        if everywhere and class_end == noun_end:
+            return True
         named, _ = self.entity_at(noun_end + 1)
         if class_end != noun_end or len(named) != 1:
             return False
@@ -178,7 +184,7 @@ class SetReader(ConditionReader):
 
     def _asked_within(self, depth: int) -> Query:
         """A question within the question: its answers stand for it."""
-        outer, self.asked = self.asked, Asked(self.at, depth, ranked=True)
+        outer, self.asked = self.asked, Asked(self.at, depth, ranked=True, within=True)
         try:
             return self._hole(self.ranked(depth))
         finally:
@@ -201,7 +207,7 @@ class SetReader(ConditionReader):
         query = And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else Or((Entity(0), Not(Entity(0))))
         if spoken.best is None and spoken.near is None:
             return query
-        return self._hole(Question(query, spoken.best, 1, near=spoken.near))
+        return self._hole(Question(query, spoken.best, 1, spoken.skip, near=spoken.near))
 
     def _with_modifiers(self, head: Query, depth: int) -> Query:
         before, self.kind = self.kind, None

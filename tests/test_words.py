@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +12,7 @@ import kgreckon
 from films import films
 from kgreckon.errors import UserError
 from kgreckon.graph import GraphBuilder, read_sources, world
-from kgreckon.query import Entity, Follow, sentence
+from kgreckon.query import Entity, Follow, Not, Or, Query, sentence
 from kgreckon.query.notations import read_question
 from kgreckon.query.paper import write as write_paper
 from kgreckon.query.question import Aggregate, Near, Question, Sorting, check_sorts
@@ -596,6 +597,16 @@ def test_a_given_phrase_counts_more_than_a_guess():
     assert sentence(read("things that help against pain", names), names) == "things that help against pain"
     assert sentence(read("things that treat pain", names), names) == "things that help against pain"
     assert sentence(read("things found in willow", names), names) == "things found in willow"
+
+
+def test_two_relations_with_one_noun_are_told_apart():
+    builder = GraphBuilder()
+    builder.add_fact("a", "capital_of", "b")
+    builder.add_fact("c", "capital", "b")
+    names = builder.build().vocabulary
+    sets: list[Query] = [Entity(1), Not(Or((Entity(1),)))]
+    for relation, of in product(range(4), sets):
+        assert read(sentence(Follow(relation, of), names), names) == Follow(relation, of)
 
 
 def test_what_a_relation_is_called_counts_before_what_a_word_means_otherwise():

@@ -282,6 +282,8 @@ class _Writer(NumberWriter):
                 verb = self.lexicon.relations[relation >> 1].verb
                 assert verb is not None  # without a verb there is a noun
                 return f"what {self._in_brackets(of)} {_agreeing(verb, not isinstance(of, Entity))}"
+            case Follow(relation, of) if relation % 2 == 0 and not isinstance(of, Entity):  # its noun is another's too
+                return f"the relation {quoted(self.vocabulary.relation_name(relation))} of {self.things(of, True)}"
         return f"{some}{self._said((query,), not nested, not nested)}"
 
     def _is_person(self, query: Query) -> bool:

@@ -669,3 +669,25 @@ def test_a_name_does_not_command_the_terminal(kgreckon, tmp_path):
     problem = kgreckon("ask", "graph", "(e,(nobody))").problem
     assert "\x1b" not in problem and "b\\x1b[31m" in problem
     assert kgreckon("ask", "graph", "(rp,(r),(e,(a)))", "--json").out.count("\\u001b")  # JSON has the name itself
+
+
+class TestThreads:
+    """Those of torch wait without spinning, unless the user's environment says how they wait."""
+
+    PROGRAM = """
+import sys
+from kgreckon.cli import main
+sys.argv = ["kgreckon", "--version"]
+try:
+    main()
+finally:
+    assert "torch" not in sys.modules
+    import torch
+"""
+
+    @pytest.mark.parametrize(("given", "policy"), [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "active"}, "ACTIVE")])
+    def test_how_they_wait(self, given, policy):
+        environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        told = environment | given | {"OMP_DISPLAY_ENV": "true"}  # torch's OpenMP says what it took
+        done = subprocess.run([sys.executable, "-c", self.PROGRAM], env=told, capture_output=True, text=True)
+        assert f"OMP_WAIT_POLICY = '{policy}'" in done.stderr

@@ -20,6 +20,7 @@ __all__ = ["app", "main"]
 def main() -> None:
     """The program: a user's mistake is one line on stderr and exit code 2."""
     _keep_standard_streams()
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # torch's threads spin, which busy machines have no time for
     if number_of_this():  # the first of several processes says what all of them have done
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(sys.stdout, TextIOWrapper):  # a name that the terminal cannot show is shown by its code

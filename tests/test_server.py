@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from contextlib import ExitStack
 from typing import Any
 
@@ -30,6 +31,7 @@ from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import GENERAL_TYPES, Batch, Compare, Comparison, Not, Number, NumberSort, Order, interpret, sort_of
 from kgreckon.query.paper import parse
+from kgreckon.query.words.inflection import of_class
 from kgreckon.runs import train
 from kgreckon.server import Limits, Service, serve
 from kgreckon.server.catalogue import Catalogue, NameIndex
@@ -304,10 +306,38 @@ class TestQuestions:
         by_name = [one for one in proposed("cities in Ja") if one["kind"] == "entity"]
         assert by_name[0]["text"] == "Japan" and by_name[0]["start"] == 10 and "Country" in by_name[0]["detail"]
         assert [one["count"] for one in by_name] == sorted((one["count"] for one in by_name), reverse=True)
-        attributes = {one["text"]: one["count"] for one in proposed("cities with ") if one["kind"] == "attribute"}
+        attributes = {one["text"]: one["count"] for one in proposed("the ") if one["kind"] == "attribute"}
         held = client.get("/api/attribute", params={"name": "population"}).json()
         assert attributes["population"] == held["values"]
         assert len(proposed("", limit=3)) == 3
+
+    @pytest.mark.parametrize("kind", ["City", "Country", "Airport", "Language"])
+    def test_a_condition_is_completed_by_what_things_of_the_kind_have(self, client, world_graph, kind):
+        """The most frequent first, and how many of them have it."""
+        graph, names = world_graph, world_graph.vocabulary
+        members = ask(graph, parse(f"(rp,(^is_a),(e,({kind})))", names)).tolist()
+        attributes = Counter({names.attribute_label(one): sum(names.has_value(one, member) for member in members)
+                              for one in range(len(graph.attributes))})  # fmt: skip
+        text = f"{of_class(kind)} with "
+        found = client.get("/api/propose", params={"text": text, "limit": 100}).json()["proposals"]
+        proposed = {one["text"]: one["count"] for one in found if one["kind"] == "attribute"}
+        assert proposed.items() <= attributes.items() and list(proposed.values()) == sorted(proposed.values())[::-1]
+        assert len(proposed) == min(8, len(+attributes)) and sum(proposed.values()) == sum(
+            count for _, count in attributes.most_common(8)
+        )
+        for one in found:  # who has a relation is who is found by asking for it
+            if one["kind"] == "relation":
+                words = f"{of_class(kind)} whose {one['text']} is known"
+                having = client.post("/api/ask", json={"query": words, "limit": 1}).json()
+                assert having["observed"] == one["count"] > 0
+
+    def test_what_no_thing_of_a_kind_has_is_not_proposed(self, client):
+        def texts(text):
+            found = client.get("/api/propose", params={"text": text, "limit": 100}).json()["proposals"]
+            return {one["text"] for one in found}
+
+        assert "population" in texts("cities with pop") and "population" not in texts("airports with pop")
+        assert "spoken in" in texts("languages spo") and "spoken in" not in texts("airports spo")
 
     def test_a_limit_in_the_text_counts(self, client):
         query = IN_JAPAN + " LIMIT 3"

@@ -753,6 +753,28 @@ def test_completion_knows_what_can_come_next(earth, text, some):
         assert completion.text.casefold().startswith(text[completion.start :].casefold())
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "of"),
+    [
+        ("cities with ", "attribute", "City"),
+        ("cities with population > 5 and ", "relation", "City"),
+        ("cities in countries that ", "verb", "Country"),
+        ("cities in countries with ", "attribute", "Country"),
+        ("cities in countries with population > 5 million, with ", "attribute", "City"),
+        ("top 5 airports by ", "attribute", "Airport"),
+        ("cities in countries with population > 5 million and ", "attribute", None),  # of either
+        ("cities with population > the ", "attribute", None),  # of anything
+        ("cities in ", "relation", None),
+        ("cities or airports with ", "attribute", None),
+        ("the ", "attribute", None),
+    ],
+)
+def test_completion_knows_of_what_a_condition_is_said(earth, text, kind, of):
+    names = earth.vocabulary
+    found = [one.of for one in completions(text, names, 400) if one.kind == kind and one.start == len(text)]
+    assert {None if one is None else names.entity_label(one) for one in found} == {of}
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), st.booleans())
 def test_completion_never_fails(earth, text, blank):

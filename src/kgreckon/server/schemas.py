@@ -298,7 +298,13 @@ class WordsProposal(Schema):
     text: str
     kind: Annotated[str, Field(json_schema_extra={"enum": list(PROPOSED_KINDS)})]
     start: Annotated[int, Field(ge=0, description="In characters of Unicode.")]
-    count: Annotated[Count | None, Field(description="Members of a class, facts or values of a name; else null.")]
+    count: Annotated[
+        Count | None,
+        Field(
+            description="Members of a class, facts or values of a name; in a condition on things of a class, how many "
+            "of them have it; else null."
+        ),
+    ]
     detail: str | None
 
 

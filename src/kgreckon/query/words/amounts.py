@@ -33,7 +33,7 @@ class AmountReader(Cursor):
         if not self.is_number(self.at + negative):
             self.at = place
             if place >= len(self.tokens):
-                self.kinds["number"] = None
+                self.may_end("number")
             return None
         text = self.tokens[self.at + negative].text
         self.at += 1 + negative
@@ -42,7 +42,7 @@ class AmountReader(Cursor):
             magnitude *= MAGNITUDES[self.low()]
             self.at += 1
         if self.at >= len(self.tokens):
-            self.kinds["unit"] = None
+            self.may_end("unit")
         return Amount(text, negative, magnitude, self._unit_here(unit), place)
 
     def _is_unit(self, word: str, wanted: str | None) -> bool:

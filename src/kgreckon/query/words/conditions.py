@@ -279,7 +279,7 @@ class ConditionReader(CalculationReader):
 
     def _object_follows(self) -> bool:
         if self.at >= len(self.tokens):
-            self.kinds["entity"] = None
+            self.may_end("entity")
             return False
         if self.low() in (",", ")", ";", "and", "or", "but"):
             return False

@@ -99,7 +99,8 @@ class Cursor:
             raise UserError(f"a question may have at most {MAX_TOKENS:,} words, not {len(self.tokens):,}")
         self.at = 0
         self.wanted: dict[str, None] = {}  # keywords that may come at the end
-        self.kinds: dict[str, None] = {}  # kinds of names that may come at the end
+        self.kind: int | None = None  # the class of the things that are spoken of
+        self.kinds: dict[str, int | None] = {}  # kinds of names that may come at the end, and of what class it is said
         self.asked, self.spoken = Asked(), Spoken()
         self.inner: list[Question] = []  # the questions within the question
         self._names: dict[int, tuple[list[int], int]] = {}
@@ -160,6 +161,11 @@ class Cursor:
         """The text of some tokens as it stands, with single blanks."""
         return " ".join(self.text[self.tokens[start].start : self.tokens[end - 1].end].split())
 
+    def may_end(self, *kinds: str) -> None:
+        """Note that names of some kinds may come at the end."""
+        for kind in kinds:
+            self.kinds[kind] = self.kind if self.kinds.get(kind, self.kind) == self.kind else None
+
     # -------------------------------------------------------------------------------------------------------- names
 
     def entity_at(self, place: int) -> tuple[list[int], int]:
@@ -167,7 +173,7 @@ class Cursor:
         if place not in self._names:
             self._names[place] = self._entity_at(place)
         if place >= len(self.tokens):
-            self.kinds["entity"] = None
+            self.may_end("entity")
         return self._names[place]
 
     def _entity_at(self, place: int) -> tuple[list[int], int]:
@@ -192,7 +198,7 @@ class Cursor:
         if place not in self._classes:
             self._classes[place] = self._class_at(place)
         if place >= len(self.tokens):
-            self.kinds["class"] = None
+            self.may_end("class")
         return self._classes[place]
 
     def _class_at(self, place: int) -> tuple[int | None, int]:
@@ -224,7 +230,7 @@ class Cursor:
     def noun_at(self, place: int) -> tuple[list[Noun], int]:
         """The relations and attributes that the longest noun here may mean, and where it ends."""
         if place >= len(self.tokens):
-            self.kinds.update({"noun": None, "attribute": None})
+            self.may_end("noun", "attribute")
             return [], place
         low = self.low(place)
         if low in ("relation", "attribute") and self.low(place + 1)[:1] in ('"', "#"):
@@ -255,19 +261,19 @@ class Cursor:
     def finite_at(self, place: int) -> tuple[list[Verb], int]:
         """The relations of the longest verb here: `is in`, `borders`."""
         if place >= len(self.tokens):
-            self.kinds["finite"] = None
+            self.may_end("finite")
         return self._longest(self.lexicon.finite, place)
 
     def reduced_at(self, place: int) -> tuple[list[Verb], int]:
         """The relations of the longest phrase here that may follow a noun: `in`, `directed by`, `bordering`."""
         if place >= len(self.tokens):
-            self.kinds["reduced"] = None
+            self.may_end("reduced")
         return self._longest(self.lexicon.reduced, place)
 
     def dated_at(self, place: int) -> tuple[list[int], int]:
         """The attributes of a participle here that has a date: `born`, `released`."""
         if place >= len(self.tokens):
-            self.kinds["dated"] = None
+            self.may_end("dated")
         return self.lexicon.dated.get(self.low(place), []), place + 1
 
     def _longest(self, table: dict[str, list], place: int) -> tuple[list, int]:

@@ -24,6 +24,7 @@ class Proposal:
     text: str
     kind: str  # attribute, relation, class, entity, verb, unit or keyword
     start: int
+    of: int | None = None  # the class of the things that it says something about, where it is of one
 
 
 Starting = Callable[[str, int], Iterable[str]]  # so many labels of things that begin with a text
@@ -61,28 +62,29 @@ def _candidates(
 ) -> Iterator[Proposal]:
     vocabulary = lexicon.vocabulary
 
-    def each(kind: str, texts: Iterable[str]) -> Iterator[Proposal]:
-        return (Proposal(text, kind, start) for text in texts)
-
     kinds = reader.kinds
+
+    def each(kind: str, texts: Iterable[str], role: str = "") -> Iterator[Proposal]:
+        return (Proposal(text, kind, start, kinds.get(role)) for text in texts)
+
     if "unit" in kinds:
         yield from each("unit", vocabulary.units())
     if "class" in kinds and lexicon.classes is not None:
         labels = [vocabulary.entity_label(one) for one in vocabulary.frequent_ends(lexicon.classes, _KINDS)]
         yield from each("class", map(of_class, labels))
     if "attribute" in kinds or "noun" in kinds:
-        yield from each("attribute", lexicon.attributes)
+        yield from each("attribute", lexicon.attributes, "attribute")
     if "noun" in kinds:
-        yield from each("relation", (words.noun for words in lexicon.relations if words.noun is not None))
+        yield from each("relation", (words.noun for words in lexicon.relations if words.noun is not None), "noun")
     keywords = (word for word in reader.wanted if word[0].isalpha() or word in "<>=≤≥≈×+-(")
     plain = [word for word in keywords if "'" not in word and "’" not in word]
     yield from each("keyword", (word for word in plain if word in _COMMON))
     if "reduced" in kinds:
-        yield from each("verb", lexicon.reduced)
+        yield from each("verb", lexicon.reduced, "reduced")
     if "finite" in kinds:
-        yield from each("verb", lexicon.finite)
+        yield from each("verb", lexicon.finite, "finite")
     if "dated" in kinds:
-        yield from each("verb", lexicon.dated)
+        yield from each("verb", lexicon.dated, "dated")
     if "entity" in kinds and begun.strip():
         yield from each("entity", starting(begun, count))
     yield from each("keyword", (word for word in plain if word not in _COMMON))

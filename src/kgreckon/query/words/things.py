@@ -44,10 +44,12 @@ class SetReader(ConditionReader):
         self._nested += 1
         if self._nested > 4 * MAX_DEPTH:
             raise self.error("the question is nested too deeply")
+        before, self.kind = self.kind, None
         try:
             return self._part(depth)
         finally:
             self._nested -= 1
+            self.kind = before
 
     def _part(self, depth: int) -> Query:
         if self.sees("("):

@@ -30,7 +30,6 @@ def _named_in(objects: Sequence[Query]) -> list[int]:
 class VerbReader(ValueReader):
     """Reads verbs, the nouns before `of`, and their objects."""
 
-    kind: int | None = None  # the class of the things that are spoken of
     joint: And | None = None  # the conditions of one verb with several objects: each stands for itself
 
     def __init__(self, text: str, lexicon: Lexicon) -> None:

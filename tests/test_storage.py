@@ -159,6 +159,11 @@ class TestRoundTrip:
 
 
 class TestWriting:
+    def test_a_folder_may_be_named_by_a_text(self, tmp_path):
+        example().save(str(tmp_path / "graph"))
+        example().save(str(tmp_path / "graph"), overwrite=True)
+        assert len(open_graph_folder(tmp_path / "graph").facts) == len(example().facts)
+
     def test_missing_parents_are_made(self, tmp_path):
         example().save(tmp_path / "some" / "where" / "graph")
         assert content(open_graph(tmp_path / "some" / "where" / "graph")) == content(example())

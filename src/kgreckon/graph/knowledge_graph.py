@@ -117,8 +117,8 @@ class KnowledgeGraph:
         """The graph of some of the facts, given as masks; names and the value table stay."""
         return replace(self, facts=self.facts[facts], attribute_facts=self.attribute_facts[attribute_facts])
 
-    def save(self, folder: Path, compress: bool = False, overwrite: bool = False) -> None:
+    def save(self, folder: str | Path, compress: bool = False, overwrite: bool = False) -> None:
         """Write the graph folder; see docs/formats.md."""
         from kgreckon.graph.storage import save_graph
 
-        save_graph(self, folder, compress=compress, overwrite=overwrite)
+        save_graph(self, Path(folder), compress=compress, overwrite=overwrite)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kgreckon.answers import Answerer
 from kgreckon.answers.live_answerer import LiveAnswerer
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.changes.live_graph import LiveGraph
@@ -108,6 +109,15 @@ REPORT = Quality(
         Suggestion(command="predict", words=("Tokyo", "area"), answer="2,194 square kilometres", probability=0.9),
     ),
 )
+
+
+@contextmanager
+def serving_model(model: ExactModel) -> Iterator[str]:
+    """The address of a server with a model's answers, which takes no changes."""
+    limits = Limits()
+    app = application(Service(Answerer(model), limits), Gate(limits), {"127.0.0.1"})
+    with running(app, limits) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @contextmanager

@@ -80,6 +80,25 @@ def reckoner(tmp_path_factory):
     return Service(Answerer.open(run.folder, device="cpu"), Limits())
 
 
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium."""
+    from browsing import chromium
+
+    with chromium() as launched:
+        yield launched
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Opens pages of the server whose `address` a module gives; afterwards, none complained about anything."""
+    from browsing import Visits
+
+    visits = Visits(browser, address)
+    yield visits
+    visits.close()
+
+
 @pytest.fixture
 def file(tmp_path):
     """Make a file from text or bytes; a name that ends in .gz is zipped."""

@@ -4,7 +4,6 @@ import csv
 import json
 import math
 import re
-import shutil
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -12,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
+from browsing import DESK, expect
 from kgreckon.benchmark import BuildSettings, build
 from kgreckon.exact import ask
 from kgreckon.query.paper import parse
@@ -20,14 +20,6 @@ from kgreckon.server import Gate, Limits, application
 from kgreckon.server.serving import open_service
 from served import running
 from small_world import small_world
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None:
-    pytest.skip("there is no chromium on this machine", allow_module_level=True)
-
-expect = sync_api.expect
-expect.set_options(timeout=15_000)
 
 CAPITALS = "(rp,(^capital_of),(rp,(^borders),(e,(France))))"
 LARGE = "(i,(rp,(^is_a),(e,(Country))),(rap,(population),(np,(TwiceGreaterThan),(ap,(population),(e,(France))))))"
@@ -82,21 +74,13 @@ def address(graph, tmp_path_factory):
         yield f"http://127.0.0.1:{port}/"
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
 @pytest.fixture
 def visit(browser, address):
     """Opens the page; afterwards, nothing was complained about and nothing was asked of another host."""
     contexts, complaints, elsewhere = [], [], []
 
     def open_page(question=None, refusals_expected=False, menus=True, **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        context = browser.new_context(**{**DESK, **options})
         contexts.append(context)
         page = context.new_page()
 

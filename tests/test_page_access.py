@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from browsing import PHONE, REPORT, TOKEN, Visits, chromium, expect, part, serving
+from browsing import PHONE, REPORT, TOKEN, expect, part, serving
 from kgreckon.graph import GraphBuilder
 from kgreckon.runs.quality import Suggestion
 from small_world import small_world
@@ -32,22 +32,9 @@ VIEWS = {
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as launched:
-        yield launched
-
-
-@pytest.fixture(scope="module")
 def address(world_graph, tmp_path_factory):
     with serving(small_world(world_graph, "Japan"), tmp_path_factory.mktemp("page") / "graph") as at:
         yield at
-
-
-@pytest.fixture
-def visit(browser, address):
-    visits = Visits(browser, address)
-    yield visits
-    visits.close()
 
 
 class TestQuality:

@@ -2,27 +2,14 @@
 
 import pytest
 
-from browsing import PHONE, TOKEN, Visits, chromium, expect, part, serving, settled
+from browsing import PHONE, TOKEN, expect, part, serving, settled
 from small_world import small_world
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as launched:
-        yield launched
 
 
 @pytest.fixture(scope="module")
 def address(world_graph, tmp_path_factory):
     with serving(small_world(world_graph, "Norway"), tmp_path_factory.mktemp("changes") / "graph") as at:
         yield at
-
-
-@pytest.fixture
-def visit(browser, address):
-    visits = Visits(browser, address)
-    yield visits
-    visits.close()
 
 
 def editing(page, token=TOKEN):

@@ -4,20 +4,11 @@ import re
 
 import pytest
 
-from browsing import PHONE, Visits, chromium, expect, serving
+from browsing import PHONE, expect, serving, serving_model
 from films import films
-from kgreckon.answers import Answerer
 from kgreckon.models.exact_model import ExactModel
-from kgreckon.server import Gate, Limits, Service, application
-from served import running
 from small_world import small_world
 from test_overview import HOSTILE
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as launched:
-        yield launched
 
 
 @pytest.fixture(scope="module")
@@ -28,17 +19,8 @@ def address(world_graph, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def cinema():
-    limits = Limits()
-    service = Service(Answerer(ExactModel(films())), limits)
-    with running(application(service, Gate(limits), {"127.0.0.1"}), limits) as port:
-        yield f"http://127.0.0.1:{port}"
-
-
-@pytest.fixture
-def visit(browser, address):
-    visits = Visits(browser, address)
-    yield visits
-    visits.close()
+    with serving_model(ExactModel(films())) as at:
+        yield at
 
 
 def asked(visit, question, at=None, **options):

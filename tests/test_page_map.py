@@ -1,62 +1,30 @@
 """The map in a real browser: coasts and borders, marks that lead to things, and all the ways to zoom."""
 
 import re
-import shutil
 
 import pytest
 
-from kgreckon.answers import Answerer
+from browsing import expect, serving_model
 from kgreckon.models.exact_model import ExactModel
-from kgreckon.server import Gate, Limits, Service, application
-from served import running
 from small_world import small_world
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None:
-    pytest.skip("there is no chromium on this machine", allow_module_level=True)
-
-expect = sync_api.expect
-expect.set_options(timeout=15_000)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
 def address(world_graph):
-    graph = small_world(world_graph, "Japan", "Norway")
-    limits = Limits()
-    with running(
-        application(Service(Answerer(ExactModel(graph)), limits), Gate(limits), {"127.0.0.1"}), limits
-    ) as port:
-        yield f"http://127.0.0.1:{port}"
+    with serving_model(ExactModel(small_world(world_graph, "Japan", "Norway"))) as at:
+        yield at
 
 
 @pytest.fixture
-def capitals(browser, address):
-    """Opens the map of the capitals of France's neighbours; afterwards, nothing was complained about."""
-    contexts, complaints = [], []
+def capitals(visit):
+    """Opens the map of the capitals of France's neighbours."""
 
     def opened(**options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(f"{address}/ask?q=(rp,(^capital_of),(rp,(^borders),(e,(France))))")
+        page = visit("/ask?q=(rp,(^capital_of),(rp,(^borders),(e,(France))))", **options)
         expect(page.locator("#map .place").first).to_be_visible()
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    return opened
 
 
 def scale(page):

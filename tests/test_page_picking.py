@@ -5,27 +5,14 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from browsing import PHONE, Visits, chromium, expect, part, serving, settled
+from browsing import PHONE, expect, part, serving, settled
 from small_world import small_world
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as launched:
-        yield launched
 
 
 @pytest.fixture(scope="module")
 def address(world_graph, tmp_path_factory):
     with serving(small_world(world_graph, "Norway"), tmp_path_factory.mktemp("picking") / "graph") as at:
         yield at
-
-
-@pytest.fixture
-def visit(browser, address):
-    visits = Visits(browser, address)
-    yield visits
-    visits.close()
 
 
 def drag(page, start, end):

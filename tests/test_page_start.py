@@ -4,16 +4,10 @@ import re
 
 import pytest
 
-from browsing import PHONE, Visits, chromium, expect, part, serving
+from browsing import PHONE, expect, part, serving
 from kgreckon.graph import GraphBuilder
 from small_world import small_world
 from test_overview import HOSTILE, hostile, without_kinds_and_numbers
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as launched:
-        yield launched
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +19,6 @@ def graph(world_graph):
 def address(graph, tmp_path_factory):
     with serving(graph, tmp_path_factory.mktemp("start") / "graph") as at:
         yield at
-
-
-@pytest.fixture
-def visit(browser, address):
-    visits = Visits(browser, address)
-    yield visits
-    visits.close()
 
 
 def line(page):

@@ -1,26 +1,15 @@
 """The pages of things, kinds, relations and attributes in a real browser."""
 
-import shutil
 from urllib.parse import quote
 
 import numpy as np
 import pytest
 
-from kgreckon.answers import Answerer
+from browsing import expect, part, serving_model
 from kgreckon.graph import GraphBuilder
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import Influence, Prediction, ScoreMeaning
-from kgreckon.server import Gate, Limits, Service, application
-from served import running
 from small_world import small_world
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None:
-    pytest.skip("there is no chromium on this machine", allow_module_level=True)
-
-expect = sync_api.expect
-expect.set_options(timeout=15_000)
 
 
 class Guessing(ExactModel):
@@ -46,45 +35,9 @@ class Guessing(ExactModel):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
-@pytest.fixture(scope="module")
 def address(world_graph):
-    graph = small_world(world_graph, "Japan", "Norway")
-    limits = Limits()
-    with running(application(Service(Answerer(Guessing(graph)), limits), Gate(limits), {"127.0.0.1"}), limits) as port:
-        yield f"http://127.0.0.1:{port}"
-
-
-@pytest.fixture
-def visit(browser, address):
-    """Opens a page; afterwards, it complained about nothing."""
-    contexts, complaints = [], []
-
-    def opened(path, at=address, **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(at + path)
-        expect(page.locator("#view h1")).to_be_visible()
-        expect(page.locator("#view [aria-busy]")).to_have_count(0)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def part(page, name):
-    return page.get_by_role("region", name=name)
+    with serving_model(Guessing(small_world(world_graph, "Japan", "Norway"))) as at:
+        yield at
 
 
 def test_a_thing_shows_its_numbers_facts_and_neighbours_and_leads_on_and_back(visit):
@@ -180,10 +133,8 @@ def hostile():
         builder.add_fact(name, "is a", HOSTILE[0])
         builder.add_fact(name, HOSTILE[0], HOSTILE[place - 1])
         builder.add_value(name, HOSTILE[0], float(place), HOSTILE[0])
-    limits = Limits()
-    service = Service(Answerer(ExactModel(builder.build())), limits)
-    with running(application(service, Gate(limits), {"127.0.0.1"}), limits) as port:
-        yield f"http://127.0.0.1:{port}"
+    with serving_model(ExactModel(builder.build())) as at:
+        yield at
 
 
 @pytest.mark.parametrize("place", range(len(HOSTILE)))

@@ -99,7 +99,7 @@ def answer_text(answers: Answers, limited: bool) -> str:
     """The answer in one cell: the first answers and how many more there are, or a number."""
     if answers.total is not None:
         return str(answers.total)
-    first = [answer.label for answer in answers]
+    first = [str(answer) for answer in answers]
     if answers.columns and answers.columns[0].unit is not None:
         unit = answers.columns[0].unit
         cells = [answer.values[0] for answer in answers]

@@ -253,6 +253,22 @@ def test_what_is_unlikely_is_left_out_unless_it_is_asked_for(reckoner_run, text)
     assert any("left out" in note for note in usual.notes())
 
 
+def test_a_datatype_is_no_unit_and_numbers_for_people_have_separators(tmp_path):
+    (tmp_path / "books.ttl").write_text("@prefix : <http://b/> . :long :pages 20430 . :short :pages 12 .")
+    graph, _ = kgreckon.read_sources([tmp_path / "books.ttl"])
+    answerer = kgreckon.load(graph)
+    [found] = answerer.ask("the pages of long", explain=True)
+    assert str(found) == "20,430" and found.reason is not None
+    assert "the pages of long is 20,430." in found.reason.sentence and "integer" not in str(found.reason)
+    assert (found.value, found.unit, found.text) == (20430, "integer", "20430")  # for programs
+    more = answerer.ask("things with pages > 15000", explain=True)
+    assert more.words == "things with pages > 15,000" and [column.header for column in more.columns] == ["pages"]
+    assert "integer" not in repr(more) and "20,430" in repr(more) and "integer" not in str(more[0].reason)
+    [cell] = more[0].values
+    assert cell is not None and cell.value == 20430 and more.columns[0].unit == "integer"  # for programs
+    assert str(answerer.ask("average pages of things").total) == "10,221, of 2 stated values"
+
+
 def test_every_door_leaves_out_the_same():
     doors = [signature(Answerer.ask), signature(Answerer.best), signature(ask_command)]
     defaults = [each.parameters["above"].default for each in doors]

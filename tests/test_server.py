@@ -127,6 +127,22 @@ class TestQuestions:
             assert each["reason"] == json.loads(json.dumps(reason))
 
     @pytest.mark.parametrize(
+        "words",
+        [
+            "top 3 airports by elevation",
+            "top 3 countries by population / area",
+            "cities near Oslo",
+            "the 2nd largest city",
+        ],
+    )
+    def test_a_reason_that_is_asked_for_alone_names_what_gives_an_answer_its_place(self, client, words):
+        found = client.post("/api/ask", json={"query": words, "explain": True}).json()
+        for each in found["answers"]:
+            assert found["columns"][0]["label"] in each["reason"]["sentence"]
+            alone = client.post("/api/explain", json={"query": words, "answer": each["name"]}).json()
+            assert alone["reason"] == each["reason"]
+
+    @pytest.mark.parametrize(
         ("words", "look"),
         [
             ("cities in Japan", {}),

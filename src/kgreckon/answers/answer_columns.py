@@ -12,6 +12,7 @@ from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.literals import exactly
 from kgreckon.models.interface import Model
 from kgreckon.query import And, Entity, Follow, HavingValue, Not, Number, Or, Query, ValueOf
+from kgreckon.query.datatypes import is_said
 from kgreckon.query.question import Question
 from kgreckon.query.terms import Calculated, own_attributes
 from kgreckon.query.words.lexicon import lexicon_of
@@ -30,7 +31,7 @@ class Column:
     @property
     def header(self) -> str:
         """What stands above the column."""
-        return self.label if self.unit in (None, "number") else f"{self.label} ({self.unit})"
+        return f"{self.label} ({self.unit})" if is_said(self.unit) else self.label
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,9 @@ class ColumnWriter:
         unit = self.names.attribute_unit(attribute)
         stated = stated_values(self.graph, entity, attribute)
         if len(stated):
-            texts = [self.names.write_number(Number(float(value), unit)) for value in stated.tolist()]
-            return Cell(", ".join(texts), float(stated[0]))
+            if len(stated) == 1:
+                return Cell(self.names.write_number(Number(float(stated[0]), unit)), float(stated[0]))
+            return Cell(", ".join(exactly(value, unit) for value in stated.tolist()), float(stated[0]))
         predicted = self.model.predict(entity, attribute, coverage)
         if predicted is None:
             return None

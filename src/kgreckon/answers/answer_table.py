@@ -11,7 +11,7 @@ from kgreckon.answers.answer_columns import Cell, Column
 from kgreckon.answers.reason import Reason
 from kgreckon.answers.totals import Total
 from kgreckon.errors import naming_extras
-from kgreckon.graph.literals import exactly, is_calendar
+from kgreckon.graph.literals import exactly_with_unit
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query.words.inflection import ordinal
 
@@ -36,8 +36,7 @@ class Answer:
     def __str__(self) -> str:
         if self.value is None or self.unit is None:
             return self.label
-        unit = "" if is_calendar(self.unit) or self.unit == "number" else self.unit
-        return f"{exactly(self.value, self.unit)} {unit}".strip()
+        return exactly_with_unit(self.value, self.unit)
 
 
 @dataclass(frozen=True)

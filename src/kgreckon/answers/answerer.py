@@ -244,17 +244,9 @@ class Answerer:
         if explain:
             chosen = [id_ for id_, _ in best[:reasons]]
             explained[: len(chosen)] = self._reasons(ranking.query, chosen, only, pause)
-        columns, cells = self._columns(question, ranking, [place for place, _ in best], further, pause)
-        if nearness is not None:
-            columns = (nearness.column, *columns)
-            cells = [(nearness.cell(id_), *row) for (id_, _), row in zip(best, cells, strict=True)]
-        by = self._sorted_by(question, nearness)
-        for place, column in enumerate(columns):
-            if explain and column.name == by:
-                explained = [
-                    reason and with_value(reason, names.entity_label(id_), column, row[place])
-                    for reason, (id_, _), row in zip(explained, best, cells, strict=True)
-                ]
+        columns, cells = self._table(question, ranking, [place for place, _ in best], further, nearness, pause)
+        if explain:
+            explained = self._placed(question, explained, [id_ for id_, _ in best], columns, cells)
         answers = tuple(
             self._answer(of_numbers, id_, score, id_ in proved, reason, row_cells)
             for (id_, score), reason, row_cells in zip(best, explained, cells, strict=True)
@@ -284,14 +276,44 @@ class Answerer:
             stated_otherwise=is_stated_otherwise(ranking.query),
         )
 
-    def _sorted_by(self, question: Question, nearness: Nearness | None) -> str | None:
-        """The name of the column that the question itself puts its answers in the order of."""
-        if nearness is not None:
-            return nearness.column.name
+    def _placed(
+        self,
+        question: Question,
+        reasons: Sequence[Reason | None],
+        ids: Sequence[int],
+        columns: Sequence[Column],
+        cells: Sequence[tuple[Cell | None, ...]],
+    ) -> list[Reason | None]:
+        """The reasons of some answers with the value that gives each its place in the order of the question."""
         if question.sorting is None:
-            return None
-        by = question.sorting.attribute
-        return term_name(by, self.graph) if isinstance(by, Calculated) else self.graph.vocabulary.attribute_name(by)
+            by = columns[0].name if question.near is not None else None
+        else:
+            term = question.sorting.attribute
+            names = self.graph.vocabulary
+            by = term_name(term, self.graph) if isinstance(term, Calculated) else names.attribute_name(term)
+        place = next((place for place, column in enumerate(columns) if column.name == by), None)
+        if place is None:
+            return list(reasons)
+        labels = map(self.graph.vocabulary.entity_label, ids)
+        return [
+            reason and with_value(reason, label, columns[place], row[place])
+            for reason, label, row in zip(reasons, labels, cells, strict=True)
+        ]
+
+    def _table(
+        self,
+        question: Question,
+        ranking: Ranking,
+        chosen: Sequence[int],
+        further: Sequence[int],
+        nearness: Nearness | None,
+        pause: Pause | None,
+    ) -> tuple[tuple[Column, ...], list[tuple[Cell | None, ...]]]:
+        """What stands beside each answer: its distance, if one is asked for, and the values of the question."""
+        columns, cells = self._columns(question, ranking, chosen, further, pause)
+        if nearness is None:
+            return columns, cells
+        return (nearness.column, *columns), [(nearness.cell(id_), *row) for id_, row in zip(chosen, cells, strict=True)]
 
     def _total(self, question: Question, proved: np.ndarray, only: Only | None, pause: Pause | None) -> Total:
         model = self._model_for(only)
@@ -387,12 +409,25 @@ class Answerer:
 
     def explain(self, query: Query | str, answer: Answer | str | float, unit: str | None = None) -> Reason:
         """Why something is an answer: an answer of `ask`, an entity by name, or a number."""
-        asked = self._question(query).query
-        return self._reasons(asked, [self.id_of(asked, answer, unit)])[0]
+        asked = self._question(query)
+        return self.explain_id(asked, self.id_of(asked.query, answer, unit))
 
-    def explain_id(self, query: Query, place: int, pause: Pause | None = None) -> Reason:
-        """Why an entity, or a row of the value table, is an answer."""
-        return self._reasons(query, [place], None, pause)[0]
+    def explain_id(self, query: Question | Query, place: int, pause: Pause | None = None) -> Reason:
+        """Why an entity, or a row of the value table, is an answer, with the value that gives it its place."""
+        question = query if isinstance(query, Question) else Question(query)
+        [reason] = self._reasons(question.query, [place], None, pause)
+        if question.sorting is None and question.near is None:
+            return reason
+        one, nearness = np.array([place]), None
+        candidates = Candidates(one, np.ones(1, np.float32))
+        if question.near is not None:
+            candidates, _, nearness = near_ones(self.places, question.near, candidates, one)
+            if not len(candidates.ids):
+                return reason
+        ranking = Ranking(question.query, sort_of(question.query, self.graph.vocabulary), candidates, one)
+        columns, cells = self._table(question, ranking, [place], (), nearness, pause)
+        [placed] = self._placed(question, [reason], [place], columns, cells)
+        return placed or reason
 
     def id_of(self, query: Query, answer: Answer | str | float, unit: str | None = None) -> int:
         """The entity, or the row of the value table, that an answer to a query stands for."""

@@ -7,6 +7,7 @@ import math
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.graph.naming import GraphVocabulary
 from kgreckon.models.interface import Formula, FormulaSource, Influence, Prediction
+from kgreckon.query.datatypes import is_said, with_unit
 
 _YEARS = ("year", "years")
 _SHORT = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -60,7 +61,7 @@ def influence_text(influence: Influence, found: Prediction, names: GraphVocabula
     direction = "more" if influence.effect > 0 else "less"
     if is_calendar(found.unit):
         direction = f"{'year' if amount == '1' else 'years'} {'later' if influence.effect > 0 else 'earlier'}"
-    elif unit not in ("", "number"):  # which is no unit
+    elif is_said(unit):
         direction = f"{unit} {direction}"
     return f"{subject_text(influence, names)}: {amount} {direction}"
 
@@ -71,7 +72,7 @@ def subject_text(influence: Influence, names: GraphVocabulary) -> str:
         unit = names.graph.values.units[int(names.graph.attribute_units[influence.attribute])]
         assert influence.number is not None
         number = number_text(influence.number, 0.0, unit)
-        return f"{names.attribute_label(influence.attribute)} {number} {unit}".strip()
+        return f"{names.attribute_label(influence.attribute)} {with_unit(number, unit)}"
     assert influence.relation is not None
     ends = ", ".join(names.entity_label(entity) for entity in influence.entities)
     more = influence.facts - len(influence.entities)

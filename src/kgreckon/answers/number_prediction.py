@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kgreckon.answers.estimates import formula_text, influence_text, interval_texts
-from kgreckon.graph.literals import is_calendar
+from kgreckon.graph.literals import exactly_with_unit
 from kgreckon.graph.naming import GraphVocabulary
 from kgreckon.models.interface import Influence, Prediction
-from kgreckon.query import Number
+from kgreckon.query.datatypes import is_said, with_unit
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,12 @@ class PredictedNumber:
     def of(found: Prediction, entity: int, attribute: int, names: GraphVocabulary) -> PredictedNumber:
         """What a model predicts, in names."""
         texts = interval_texts(found.estimate, found.low, found.high, found.unit)
-        unit = "" if is_calendar(found.unit) else f" {found.unit}".rstrip()
         return PredictedNumber(
             entity=names.entity_name(entity),
             attribute=names.attribute_name(attribute),
             title=f"{names.attribute_label(attribute)} of {names.entity_label(entity)}",
             stated=found.stated,
-            stated_texts=tuple(f"{names.write_number(Number(each, found.unit))}{unit}" for each in found.stated),
+            stated_texts=tuple(exactly_with_unit(each, found.unit) for each in found.stated),
             unit=found.unit,
             has_it=found.has_it,
             estimate=found.estimate,
@@ -87,9 +86,13 @@ class PredictedNumber:
         return asdict(self)
 
     def __str__(self) -> str:
-        unit = "" if is_calendar(self.unit) else f" {self.unit}".rstrip()
-        interval = f"{self.text['low']} to {self.text['high']}{unit} with a probability of {self.coverage:.0%}"
-        lines = [f"{self.title}, {self.unit}", *(f"stated: {text}" for text in self.stated_texts)]
+        interval = (
+            f"{self.text['low']} to {with_unit(self.text['high'], self.unit)} with a probability of {self.coverage:.0%}"
+        )
+        lines = [
+            f"{self.title}, {self.unit}" if is_said(self.unit) else self.title,
+            *(f"stated: {text}" for text in self.stated_texts),
+        ]
         lines.append(f"predicted from everything else: about {self.text['estimate']}, {interval}")
         if not self.stated:
             lines.append(f"the probability that there is one, though none is stated: {self.has_it:.0%}")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kgreckon.answers.estimates import formula_text, influence_text, interval_texts
 from kgreckon.graph.naming import GraphVocabulary
 from kgreckon.models.interface import Prediction
+from kgreckon.query.datatypes import with_unit
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words.claims import percent
 
@@ -17,8 +18,7 @@ _POINTS = 3  # that moved an estimate
 def expected_number(found: Prediction) -> str:
     """`about 2,100 metres, between 1,500 and 2,600`."""
     middle, low, high = interval_texts(found.estimate, found.low, found.high, found.unit)
-    unit = "" if found.unit in ("number", "date", "dateTime", "gYear", "gYearMonth") else f" {found.unit}"
-    return f"about {middle}{unit}, between {low} and {high}"
+    return f"about {with_unit(middle, found.unit)}, between {low} and {high}"
 
 
 def number_points(found: Prediction | None, attribute: int, names: Vocabulary) -> list[str]:

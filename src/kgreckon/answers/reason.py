@@ -16,12 +16,12 @@ from kgreckon.answers.reason_sentences import (
     likes_words,
     reason_sentence,
     rule_words,
-    shown_number,
 )
-from kgreckon.graph.literals import is_calendar
+from kgreckon.graph.literals import exactly_with_unit
 from kgreckon.models.proofs import How, Member, Proof, Step, Support
 from kgreckon.query import Comparison, Number, Operator, sentence
 from kgreckon.query.algebra import children
+from kgreckon.query.datatypes import with_unit
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words.claims import percent
 from kgreckon.query.words.phrases import compared_with, fact_words, value_words
@@ -74,13 +74,12 @@ def with_value(reason: Reason, label: str, column: Column, cell: Cell | None) ->
     if cell is None or not reason.sentence or f"the {column.label} of {label} is " in reason.sentence:
         return reason
     unit = column.unit or ""
-    after = "" if unit == "number" or is_calendar(unit) else f" {unit}".rstrip()
     if cell.observed:
-        text = f"Its {column.label} is {cell.shown(unit)}{after}."
+        text = f"Its {column.label} is {with_unit(cell.shown(unit), unit)}."
     else:
         assert cell.value is not None and cell.low is not None and cell.high is not None
         middle, low, high = interval_texts(cell.value, cell.low, cell.high, unit)
-        text = f"Its {column.label} is not stated: about {middle}{after}, between {low} and {high}."
+        text = f"Its {column.label} is not stated: about {with_unit(middle, unit)}, between {low} and {high}."
     return replace(reason, sentence=f"{reason.sentence} {text}")
 
 
@@ -151,8 +150,15 @@ def _claimed(proof: Proof, names: Vocabulary) -> Statement:
     step = proof.step
     if step is not None and isinstance(step.label, Comparison) and isinstance(step.target, Number):
         described = sentence(children(proof.claim)[0], names)
-        return Statement(f"{shown_number(step.target, names)} is {compared_with(step.label, described)}", How.MISSING)
+        return Statement(
+            f"{_shown(step.target)} is {compared_with(step.label, described)}",
+            How.MISSING,
+        )
     return Statement(sentence(proof.claim, names), proof.how)
+
+
+def _shown(number: Number) -> str:
+    return exactly_with_unit(number.value, number.unit)
 
 
 def _predicted(proof: Proof, step: Step, names: Vocabulary, predict: Predict) -> Statement:
@@ -170,7 +176,7 @@ def _stated(step: Step, names: Vocabulary, predict: Predict) -> Iterator[Stateme
     def word(member: Member | None) -> str:
         if member is None:
             return _ELLIPSIS
-        return shown_number(member, names) if isinstance(member, Number) else names.entity_label(member)
+        return _shown(member) if isinstance(member, Number) else names.entity_label(member)
 
     source, target = word(step.source), word(step.target)
     fact: tuple[str, str, str] | tuple[None, None, None] = (None, None, None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kgreckon.answers.estimates import influence_text
 from kgreckon.answers.predicted_numbers import Predict, expected_number
-from kgreckon.graph.literals import is_calendar
+from kgreckon.graph.literals import exactly_with_unit
 from kgreckon.graph.naming import GraphVocabulary
 from kgreckon.models.proofs import Expected, How, Likes, Member, Proof, RulePath, Step
 from kgreckon.query import Comparison, Number, Operator, sentence
@@ -20,16 +20,6 @@ _RULE = 0.25  # the confidence of a rule that is worth a sentence
 _FEW_MORE = 0.5  # facts that are expected, up to which they speak against another one
 _NAMED = 3
 _FACTS = 3  # that one sentence holds
-
-
-def shown_number(number: Number, names: Vocabulary) -> str:
-    """A number for people, with its unit: `46,723,749 persons`, `1984-06-02`."""
-    if is_calendar(number.unit):
-        return names.write_number(number)
-    value = number.value
-    plain = number.unit in ("years", "year") or abs(value) >= 1e15
-    text = names.write_number(number) if plain else f"{int(value):,}" if value.is_integer() else f"{value:,}"
-    return text if number.unit == "number" else f"{text} {number.unit}".strip()
 
 
 def condition_words(proof: Proof, names: Vocabulary) -> str:
@@ -234,4 +224,4 @@ def _claim(step: Step, names: Vocabulary) -> str | None:
 def _word(member: Member | None, names: Vocabulary) -> str:
     if member is None:
         return "…"
-    return shown_number(member, names) if isinstance(member, Number) else names.entity_label(member)
+    return exactly_with_unit(member.value, member.unit) if isinstance(member, Number) else names.entity_label(member)

@@ -9,8 +9,9 @@ import numpy as np
 from kgreckon.answers.calculated import said_of, term_values
 from kgreckon.answers.estimates import interval_texts
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.graph.literals import is_calendar, measured
+from kgreckon.graph.literals import measured
 from kgreckon.query.absence import rests_on_absence
+from kgreckon.query.datatypes import with_unit
 from kgreckon.query.question import Aggregate, Question
 from kgreckon.query.terms import Own, unit_of
 from kgreckon.query.words.claims import percent
@@ -53,15 +54,15 @@ class Total:
             return "unknown: not all of its numbers are stated"
         if self.value is None:
             return "unknown: none of the answers has a stated value"
-        number, unit = measured(self.value, self.unit or ""), "" if is_calendar(self.unit or "") else self.unit
+        number = measured(self.value, self.unit or "")
         if self.attribute is None:
             word = "found" if self.rests_on_absence else "proved"
             return number if self.expected is None else f"{number} {word}"
         left_out = f", without {self.without:,} that have no stated {self.attribute}" if self.without else ""
-        unit = "" if unit in ("number", "") else f" {unit}"
+        number = with_unit(number, self.unit)
         if self.kind == Aggregate.VALUE:
-            return f"{number}{unit}"
-        return f"{number}{unit}, of {self.counted:,} stated value{'s' * (self.counted != 1)}{left_out}"
+            return number
+        return f"{number}, of {self.counted:,} stated value{'s' * (self.counted != 1)}{left_out}"
 
     def _expected(self, expected: ExpectedTotal) -> str:
         """`about 11, between 9 and 14`."""
@@ -74,8 +75,7 @@ class Total:
             middle, low, high = (f"{number:,.0f}" for number in (expected.value, expected.low, expected.high))
         else:
             middle, low, high = interval_texts(expected.value, expected.low, expected.high, unit)
-        of = "" if unit in ("number", "") or is_calendar(unit) else f" {unit}"
-        return f"about {middle}{of}, between {low} and {high}, with what is inferred"
+        return f"about {with_unit(middle, self.unit)}, between {low} and {high}, with what is inferred"
 
 
 def stated_total(graph: KnowledgeGraph, question: Question, proved: np.ndarray) -> Total:

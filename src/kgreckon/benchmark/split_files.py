@@ -11,8 +11,8 @@ import numpy as np
 from kgreckon.benchmark.splits import Split, SplitGraph
 from kgreckon.errors import UserError
 from kgreckon.graph import GraphBuilder, ImportReport
-from kgreckon.graph.literals import PLAIN_UNIT
 from kgreckon.graph.readers import built, read_into
+from kgreckon.query.datatypes import PLAIN_UNIT
 
 Files = str | Path | Sequence[str | Path]
 

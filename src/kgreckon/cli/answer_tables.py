@@ -7,9 +7,10 @@ from rich.text import Text
 
 from kgreckon.answers import Answer, Answers, Estimate
 from kgreckon.answers.estimates import interval_texts
-from kgreckon.cli.console import print_table
-from kgreckon.graph.literals import exactly, is_calendar
+from kgreckon.cli.console import print_numbers, print_table
+from kgreckon.graph.literals import exactly
 from kgreckon.models.interface import ScoreMeaning
+from kgreckon.query.datatypes import with_unit
 from kgreckon.query.words.claims import percent
 
 
@@ -35,7 +36,7 @@ def print_found(answers: Answers, out: Console, notation: bool = False) -> None:
         _print_estimate(answers.estimate, out)
     for answer in answers:
         if answer.reason is not None:
-            print_reason(answer.label, [answer.reason.sentence, *answer.reason.lines()], out)
+            print_reason(str(answer), [answer.reason.sentence, *answer.reason.lines()], out)
 
 
 def _print_proved(answers: Answers, out: Console) -> None:
@@ -46,8 +47,8 @@ def _print_proved(answers: Answers, out: Console) -> None:
     if not answers:
         out.print(title)
     elif any(answer.value is not None for answer in answers):
-        rows = [(*answers.texts(a), exactly(a.value, a.unit or ""), a.unit) for a in answers if a.value is not None]
-        print_table(out, title, (*further, "value", "unit"), rows, further[:1])
+        numbers = [(*answers.texts(a), exactly(a.value, a.unit or ""), a.unit) for a in answers if a.value is not None]
+        print_numbers(out, title, further, numbers)
     elif all(answer.label == answer.name for answer in answers):
         print_table(out, title, ("answer", *further), [(answer.label, *answers.texts(answer)) for answer in answers])
     else:
@@ -58,7 +59,7 @@ def _print_proved(answers: Answers, out: Console) -> None:
 def _print_ranked(answers: Answers, out: Console) -> None:
     further = [column.header for column in answers.columns]
     shown = percent if answers.calibration is ScoreMeaning.PROBABILITY else "{:.4f}".format
-    rows = [(a.label, *answers.texts(a), "" if a.observed else shown(a.score), _how(a)) for a in answers]
+    rows = [(str(a), *answers.texts(a), "" if a.observed else shown(a.score), _how(a)) for a in answers]
     columns = ["answer", *further, answers.calibration.value, "known"]
     if all(answer.observed for answer in answers):  # who has no probability needs no column for it
         rows, columns = [(*row[:-2], row[-1]) for row in rows], [*columns[:-2], columns[-1]]
@@ -75,7 +76,7 @@ def _how(answer: Answer) -> str:
 
 def _print_estimate(estimate: Estimate, out: Console) -> None:
     middle, low, high = interval_texts(estimate.value, estimate.low, estimate.high, estimate.unit)
-    unit = "" if estimate.unit == "number" or is_calendar(estimate.unit) else f" {estimate.unit}"
+    unit = with_unit("", estimate.unit)
     if estimate.expected <= 1:
         sure = "" if estimate.expected >= 0.995 else f", if there is one ({percent(estimate.expected)})"
         interval = f"{low} to {high}{unit} with a probability of {estimate.coverage:.0%}"

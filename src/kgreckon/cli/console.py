@@ -13,6 +13,7 @@ from rich.text import Text
 from kgreckon.errors import visible
 from kgreckon.graph.literals import measured
 from kgreckon.processes import number_of_this
+from kgreckon.query.datatypes import is_said
 
 _ANY_WIDTH = 100_000
 _LEFT = (
@@ -70,6 +71,15 @@ def print_table(
     """Print a table under its title."""
     out.print(Text(title), style="bold", soft_wrap=True)
     out.print(table(columns, rows, left))
+
+
+def print_numbers(out: Console, title: str, beside: Sequence[str], rows: Sequence[tuple[str | None, ...]]) -> None:
+    """Print a table of numbers, which end with their unit: a column of its own where one of them says something."""
+    if not any(is_said(row[-1]) for row in rows):
+        print_table(out, title, (*beside, "value"), [row[:-1] for row in rows], beside[:1])
+        return
+    shown = [(*row[:-1], row[-1] if is_said(row[-1]) else "") for row in rows]
+    print_table(out, title, (*beside, "value", "unit"), shown, beside[:1])
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: Sequence[str] = ()) -> Table:

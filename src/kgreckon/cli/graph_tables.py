@@ -6,7 +6,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from kgreckon.cli.console import print_table
+from kgreckon.cli.console import print_numbers, print_table
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.literals import exactly, measured
 from kgreckon.graph.statistics import GraphStatistics
@@ -63,7 +63,7 @@ def print_answers(query: Query, answers: np.ndarray, graph: KnowledgeGraph, limi
         title += f", the first {len(shown)}"
     if isinstance(sort_of(query, graph.vocabulary), NumberSort):
         numbers = [graph.values.number_at(row) for row in shown]
-        print_table(out, title, ("value", "unit"), [(exactly(*number), number[1]) for number in numbers])
+        print_numbers(out, title, [], [(exactly(*number), number[1]) for number in numbers])
         return
     labels = [graph.entities.label(entity) for entity in shown]
     names = [graph.entities.name(entity) for entity in shown]

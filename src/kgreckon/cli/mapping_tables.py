@@ -8,7 +8,7 @@ from rich.text import Text
 
 from kgreckon.cli.console import print_table
 from kgreckon.graph import KnowledgeGraph
-from kgreckon.graph.literals import exactly
+from kgreckon.graph.literals import exactly_with_unit
 from kgreckon.graph.wide.column_headers import name_of
 from kgreckon.graph.wide.mapping import ROW, Becomes, ColumnGuess, ColumnMapping, TableGuess
 
@@ -79,6 +79,6 @@ def print_first_facts(graph: KnowledgeGraph, out: Console) -> None:
             )
         for place in np.flatnonzero(values.sources == thing).tolist():
             number, unit = graph.values.number_at(int(values.targets[place]))
-            told = exactly(number, unit) + ("" if unit in ("number", "date") else f" {unit}")
+            told = exactly_with_unit(number, unit)
             rows.append((name, graph.attributes.name(int(values.labels[place])), told))
     print_table(out, "The first facts", ("thing", "relation", "value"), rows)

@@ -14,11 +14,12 @@ from scipy.sparse.csgraph import connected_components
 
 from kgreckon.errors import UserError
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
-from kgreckon.graph.literals import PLAIN_UNIT, same_family
+from kgreckon.graph.literals import same_family
 from kgreckon.graph.name_table import NameTable
 from kgreckon.graph.symbols import Symbols
 from kgreckon.graph.triples import Triples
 from kgreckon.graph.values import ValueTable
+from kgreckon.query.datatypes import PLAIN_UNIT
 
 
 class _Names:

@@ -8,19 +8,11 @@ import re
 
 from kgreckon.errors import UserError, shortened
 from kgreckon.query.algebra import plain_number
+from kgreckon.query.datatypes import CALENDAR, NUMERIC_TYPES, with_unit
 
-PLAIN_UNIT = "number"
 _EXACT_BELOW = 1e15  # beyond it not every digit of a float is one
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"  # its datatypes are text in a language, HTML, XML and JSON
-_XSD_NUMERIC = frozenset(
-    (
-        *("integer", "decimal", "float", "double", "int", "long", "short", "byte"),
-        *("nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger"),
-        *("unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte"),
-    )
-)
-_CALENDAR = frozenset(("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
 # Datatypes whose literals are words, even where they happen to look like numbers.
 _WORDS = frozenset(
     ("string", "boolean", "langString", "anyURI", "token", "normalizedString", "hexBinary", "base64Binary")
@@ -103,7 +95,7 @@ def read_literal(lexical: str, datatype: str) -> tuple[float, str]:
     if datatype.startswith(_XSD):
         if unit in _WORDS:
             raise NotANumberError(f"a literal of type {unit} is not a number")
-        if unit in _CALENDAR:
+        if unit in CALENDAR:
             return read_date(lexical), unit
     return read_number(lexical), unit
 
@@ -235,24 +227,24 @@ def local_name(iri: str) -> str:
 
 def is_calendar(unit: str) -> bool:
     """Whether values of `unit` are years."""
-    return unit in _CALENDAR
+    return unit in CALENDAR
 
 
 def is_numeric_type(datatype: str) -> bool:
     """Whether literals of an XML Schema datatype are numbers or dates, if they are well formed."""
-    return datatype.startswith(_XSD) and datatype.removeprefix(_XSD) in _XSD_NUMERIC | _CALENDAR
+    return datatype.startswith(_XSD) and datatype.removeprefix(_XSD) in NUMERIC_TYPES | CALENDAR
 
 
 def is_plain_number_type(datatype: str) -> bool:
     """Whether a literal of a datatype is a number if its text is one, measured in what the datatype is called."""
     if datatype.startswith(_RDF):
         return False
-    return not datatype.startswith(_XSD) or local_name(datatype) not in _WORDS | _CALENDAR
+    return not datatype.startswith(_XSD) or local_name(datatype) not in _WORDS | CALENDAR
 
 
 def same_family(unit: str, other: str) -> bool:
     """Whether two datatypes measure the same thing, so that one attribute may mix them: both numbers, or both dates."""
-    return unit == other or {unit, other} <= _XSD_NUMERIC or {unit, other} <= _CALENDAR
+    return unit == other or {unit, other} <= NUMERIC_TYPES or {unit, other} <= CALENDAR
 
 
 def read_with_unit(text: str, unit: str | None, known_units: tuple[str, ...]) -> tuple[float, str]:
@@ -300,10 +292,15 @@ def measured(number: float, unit: str) -> str:
     return f"{number:,.1f}" if 1e6 <= abs(number) < _EXACT_BELOW else f"{number:,.6g}"
 
 
+def exactly_with_unit(number: float, unit: str) -> str:
+    """A number for people, with all its digits and its unit: `46,723,749 persons`, `1984-06-02`, `500`."""
+    return with_unit(exactly(number, unit), unit)
+
+
 def exactly(number: float, unit: str) -> str:
     """A number for people, with all its digits."""
     if is_calendar(unit):
         return write_date(number)
-    if unit == "years":
+    if unit in ("years", "year"):
         return plain_number(number)
     return f"{int(number):,}" if number.is_integer() and abs(number) < _EXACT_BELOW else f"{number:,}"

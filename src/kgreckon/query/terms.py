@@ -12,9 +12,7 @@ from typing import TypeAlias, assert_never
 
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import Number, Order, Units, plain_number
-
-CALENDAR = ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth")
-_NO_UNIT = "number"
+from kgreckon.query.datatypes import CALENDAR, PLAIN_UNIT
 
 
 class Operation(Enum):
@@ -124,12 +122,12 @@ class Dimension:
         return Dimension(self.below, self.above)
 
     def __str__(self) -> str:
-        above = " × ".join(self.above) or _NO_UNIT
+        above = " × ".join(self.above) or PLAIN_UNIT
         return above if not self.below else f"{above} per {' × '.join(map(one_of, self.below))}"
 
 
 def _parts(units: str) -> tuple[str, ...]:
-    return () if units in ("", _NO_UNIT) else tuple(sorted(units.split(" × ")))
+    return () if units in ("", PLAIN_UNIT) else tuple(sorted(units.split(" × ")))
 
 
 def one_of(unit: str) -> str:
@@ -166,7 +164,7 @@ def _calculated(operation: Operation, left: Dimension, right: Dimension) -> Dime
         case Operation.MINUS if all(dated):
             return Dimension(("years",))
         case Operation.PLUS | Operation.MINUS:
-            if dated[0] and str(right) in ("years", _NO_UNIT):
+            if dated[0] and str(right) in ("years", PLAIN_UNIT):
                 return left
             if str(left) != str(right):
                 verb = "added" if operation is Operation.PLUS else "subtracted"

@@ -209,13 +209,13 @@ class AgentTools:
         pause: Pause,
     ) -> Why:
         """Give the reasons why something is an answer, or how little speaks for it."""
-        asked = self.service.read(query).query
-        answerer = self.service.answerer
+        question = self.service.read(query)
+        asked, answerer = question.query, self.service.answerer
         place = answerer.id_of(asked, answer)
         ranking = answerer.rank(asked, pause)
         proved = place in set(ranking.proved.tolist())
         score = float(ranking.candidates.scores[ranking.candidates.ids == place].max(initial=0.0))
-        reason = answerer.explain_id(asked, place, pause)
+        reason = answerer.explain_id(question, place, pause)
         status = Status.PROVED if proved else self._likely(score)
         probability, ranked = self._chance(status, score)
         return Why(

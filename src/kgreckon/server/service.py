@@ -275,9 +275,9 @@ class Service:
 
     def explain(self, request: schemas.ExplainRequest, pause: Pause) -> schemas.Explanation:
         """Why an answer is one: an entity by name, or a number with its unit."""
-        query = self.read(request.query).query
-        id_ = self.answerer.id_of(query, request.answer, request.unit)
-        return schemas.Explanation(reason=self.answerer.explain_id(query, id_, pause))
+        asked = self.read(request.query)
+        id_ = self.answerer.id_of(asked.query, request.answer, request.unit)
+        return schemas.Explanation(reason=self.answerer.explain_id(asked, id_, pause))
 
     # ------------------------------------------------------------------------------------------- what can be asked
 

@@ -12,7 +12,6 @@ from kgreckon.graph.changes.change import Change, ChangedStatement
 from kgreckon.graph.graph_builder import check_name
 from kgreckon.graph.knowledge_graph import KnowledgeGraph
 from kgreckon.graph.literals import (
-    PLAIN_UNIT,
     NotANumberError,
     UnknownDateError,
     is_calendar,
@@ -21,6 +20,7 @@ from kgreckon.graph.literals import (
     same_family,
 )
 from kgreckon.graph.symbols import Symbols
+from kgreckon.query.datatypes import PLAIN_UNIT
 
 _ADD_IT = "if it is new, say so: --new, or new=True"
 

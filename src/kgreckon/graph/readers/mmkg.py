@@ -7,16 +7,10 @@ from pathlib import Path
 
 from kgreckon.errors import UserError
 from kgreckon.graph.graph_builder import GraphBuilder
-from kgreckon.graph.literals import (
-    PLAIN_UNIT,
-    NotANumberError,
-    UnknownDateError,
-    is_calendar,
-    read_cell,
-    read_decimal_date,
-)
+from kgreckon.graph.literals import NotANumberError, UnknownDateError, is_calendar, read_cell, read_decimal_date
 from kgreckon.graph.readers.import_report import ImportReport
 from kgreckon.graph.readers.tables import Row, TableKind, add_rows, read_rows
+from kgreckon.query.datatypes import PLAIN_UNIT
 
 _FREEBASE = "http://rdf.freebase.com/ns/"
 # FB15k's numbers carry no type; what they measure follows from the attribute. Patterns are tried in this order.

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgreckon.graph.graph_builder import GraphBuilder
-from kgreckon.graph.literals import PLAIN_UNIT, local_name
+from kgreckon.graph.literals import local_name
 from kgreckon.graph.readers.import_report import ImportReport, Labels
 from kgreckon.graph.wide.cell_values import numbers_of
 from kgreckon.graph.wide.column_headers import is_name
@@ -15,6 +15,7 @@ from kgreckon.graph.wide.mapping import Becomes
 from kgreckon.graph.wide.references import one_class
 from kgreckon.graph.wide.stating import TRUTH, Things
 from kgreckon.graph.wide.wide_table import WideTable, distinct
+from kgreckon.query.datatypes import PLAIN_UNIT
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"

@@ -14,7 +14,6 @@ from typing import IO, AnyStr
 from kgreckon.errors import UserError
 from kgreckon.graph.graph_builder import GraphBuilder
 from kgreckon.graph.literals import (
-    PLAIN_UNIT,
     NotANumberError,
     OutOfRangeError,
     UnknownDateError,
@@ -25,6 +24,7 @@ from kgreckon.graph.literals import (
 )
 from kgreckon.graph.readers.import_report import ImportReport
 from kgreckon.graph.unpacking import GZIP_ERRORS, MOST_LINE, open_bytes, suffix_of
+from kgreckon.query.datatypes import PLAIN_UNIT
 
 SUFFIXES = (".tsv", ".csv", ".txt")
 _ROWS_LOOKED_AT = 50

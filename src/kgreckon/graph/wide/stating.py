@@ -10,12 +10,12 @@ import pyarrow.compute as pc
 
 from kgreckon.errors import UserError
 from kgreckon.graph.graph_builder import GraphBuilder
-from kgreckon.graph.literals import PLAIN_UNIT
 from kgreckon.graph.readers.import_report import ImportReport
 from kgreckon.graph.wide.cell_values import ColumnNumbers, numbers_of
 from kgreckon.graph.wide.forms import TRUTHS, split
 from kgreckon.graph.wide.mapping import ROW, Becomes, ColumnMapping, TableGuess, TableMapping, parted
 from kgreckon.graph.wide.wide_table import WideTable, cells, distinct
+from kgreckon.query.datatypes import PLAIN_UNIT
 
 TRUTH = "truth value"
 _IS_A = "is_a"

@@ -8,8 +8,8 @@ from typing import NoReturn, Protocol, assert_never
 
 from kgreckon.errors import UserError
 from kgreckon.query.algebra import Entity, Number, Order, Query
+from kgreckon.query.datatypes import CALENDAR
 from kgreckon.query.terms import (
-    CALENDAR,
     Calculated,
     Dimension,
     Elsewhere,

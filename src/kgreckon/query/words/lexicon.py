@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+from kgreckon.query.datatypes import CALENDAR
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.words.inflection import (
     active,
@@ -29,7 +30,7 @@ _PAST_OF = {
     "publication": "published",
 }  # fmt: skip
 _MEMBERS = 64  # of a class that are asked which attributes they have
-_CALENDAR = ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth", "year", "years")
+_DATES = (*CALENDAR, "year", "years")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class Lexicon:
         for measure, names in _MEASURES.items():
             meant = [noun.id for name in names for noun in self.nouns.get(name, ()) if noun.attribute]
             self.measures[measure] = list(dict.fromkeys(meant))
-        dates = [one for one in range(attribute) if vocabulary.attribute_unit(one) in _CALENDAR]
+        dates = [one for one in range(attribute) if vocabulary.attribute_unit(one) in _DATES]
         self.measures["date"] = dates
         for words, given in ((self.comparatives, _COMPARATIVES), (self.superlatives, _SUPERLATIVES)):
             for word, (measure, more) in given.items():
@@ -198,7 +199,7 @@ class Lexicon:
             _add(self.nouns, text, Noun(True, attribute))
         unit = vocabulary.attribute_unit(attribute)
         self.units[unit.casefold()] = unit
-        if unit in _CALENDAR or "year" in words or "date" in words:
+        if unit in _DATES or "year" in words or "date" in words:
             for word in words:
                 if word in _PAST_OF:
                     _add_number(self.dated, _PAST_OF[word], attribute)

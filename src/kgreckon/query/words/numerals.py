@@ -20,6 +20,7 @@ from kgreckon.query.algebra import (
     Query,
     ValueOf,
 )
+from kgreckon.query.datatypes import is_said
 from kgreckon.query.question import Question
 from kgreckon.query.words.lexicon import Lexicon
 from kgreckon.query.words.strict import comparing, quoted
@@ -58,7 +59,7 @@ class NumberWriter(ABC):
         text = self.vocabulary.write_number(number)
         if number.value.is_integer() and 1e4 <= abs(number.value) < 1e15 and text.lstrip("-").isdigit():
             text = f"{int(number.value):,}"
-        if number.unit == usual and usual in ("date", "dateTime", "gYear", "gYearMonth", "number"):
+        if number.unit == usual and not is_said(usual):
             return text
         unit = number.unit if number.unit.replace(" ", "").isalpha() and not self.always_quoted else quoted(number.unit)
         return f"{text} {unit}"

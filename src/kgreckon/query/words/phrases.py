@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kgreckon.query.algebra import Comparison, Number, Order, plain_number
+from kgreckon.query.datatypes import with_unit
 from kgreckon.query.vocabulary import Vocabulary
 
 _ORDERS = {
@@ -22,8 +23,8 @@ def compared_with(comparison: Comparison, other: str) -> str:
 
 
 def number_words(number: Number, vocabulary: Vocabulary) -> str:
-    """A number and its unit."""
-    return f"{vocabulary.write_number(number)} {number.unit}".strip()
+    """A number and its unit, as programs read it."""
+    return with_unit(vocabulary.write_number(number), number.unit)
 
 
 def fact_words(source: str, relation: int, target: str, vocabulary: Vocabulary) -> str:

@@ -25,8 +25,9 @@ from kgreckon.query.algebra import (
     nodes,
     plain_number,
 )
+from kgreckon.query.datatypes import CALENDAR
 from kgreckon.query.question import Aggregate, Near, Question, Sorting
-from kgreckon.query.terms import CALENDAR, Calculated, Term, of_thing
+from kgreckon.query.terms import Calculated, Term, of_thing
 from kgreckon.query.vocabulary import Vocabulary
 from kgreckon.query.within import hole
 from kgreckon.query.words.calculating import comparison_words, term_words

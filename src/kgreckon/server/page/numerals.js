@@ -1,7 +1,8 @@
 /** Numbers as people write them. */
 
 const CALENDAR = new Set(["date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"]);
-const UNSAID = new Set(["number", "", null, undefined, ...CALENDAR]);
+const DATATYPES = "integer decimal float double int long short byte nonNegativeInteger positiveInteger nonPositiveInteger negativeInteger unsignedInt unsignedLong unsignedShort unsignedByte".split(" ");
+const UNSAID = new Set(["number", "", null, undefined, ...CALENDAR, ...DATATYPES]);
 const full = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 const exact = new Intl.NumberFormat("en", { maximumSignificantDigits: 15 });
 const fine = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });

@@ -1,13 +1,16 @@
 """What a line, a statement or a document may cost an import, and what small files may not make of it."""
 
+import contextlib
 import gzip
 import io
 import os
+import sqlite3
 import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas
 import pyarrow
@@ -109,6 +112,21 @@ NETWORKS = {
 }
 
 
+def computed_database(path, length, rows):
+    """A table `t` of a column whose texts have a length, and take no place in the file."""
+    if path.suffix == ".sqlite":
+        with contextlib.closing(sqlite3.connect(path)) as base:
+            base.execute(f"CREATE TABLE t (n, kind, long AS (hex(zeroblob({length // 2}))))")
+            base.executemany("INSERT INTO t VALUES (?, ?)", [(f"n{row}", f"k{row % 3}") for row in range(rows)])
+            base.commit()
+    else:
+        with duckdb.connect(str(path)) as base:
+            base.execute(
+                f"CREATE TABLE t AS SELECT 'n' || i AS n, 'k' || i % 3 AS kind, repeat('0', {length}) AS long "
+                f"FROM range({rows}) AS r(i)"
+            )
+
+
 class TestWideSources:
     """What is read as a whole: a small file may not take all memory."""
 
@@ -170,6 +188,41 @@ for path in sys.argv[1:]:
             monkeypatch.setattr(unpacking, bound, small)
         for path in (sheet, columns, nodes):
             assert "times its size: if that is meant" in problem_of(path)
+
+    @pytest.mark.parametrize("name", ["f.sqlite", "f.duckdb"])
+    def test_databases_have_bounds_too(self, tmp_path, monkeypatch, name):
+        """A small one holds much that is computed, or compressed."""
+        whole, cell, much = (tmp_path / part / name for part in ("whole", "cell", "much"))
+        for path, length, rows in ((whole, 10, 30), (cell, 20_000_000, 1), (much, 100_000, 300)):
+            path.parent.mkdir()
+            computed_database(path, length, rows)
+            assert path.stat().st_size < 1_500_000
+        assert len(read_sources([whole])[0].entities) > 30
+        assert "table t: a cell is longer than 16,777,216 bytes" in problem_of(cell)
+        monkeypatch.setattr(unpacking, "TIMES_UNPACKED", 1)
+        monkeypatch.setattr(unpacking, "_ALWAYS_DECODED", 2**20)
+        assert "times its size: if that is meant" in problem_of(much)
+
+    def test_long_texts_are_read_in_few_rows_at_once(self, tmp_path):
+        """1 GB of computed cells, under an address space that has no room for them."""
+        computed_database(tmp_path / "f.sqlite", 2_000_000, 500)
+        program = """
+import resource, sys
+from pathlib import Path
+import sqlite3
+from kgreckon.errors import UserError
+from kgreckon.graph import unpacking
+from kgreckon.graph.wide.loading import load
+unpacking.TIMES_UNPACKED, unpacking._ALWAYS_DECODED = 1, 2**25
+size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 500 * 2**20,) * 2)
+try:
+    load(Path(sys.argv[1]))
+except UserError as error:
+    print(error)
+"""
+        done = subprocess.run([sys.executable, "-c", program, tmp_path / "f.sqlite"], capture_output=True, text=True)
+        assert "times its size: if that is meant" in done.stdout, done.stderr
 
     @pytest.mark.parametrize("name", NETWORKS)
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])

@@ -1,5 +1,6 @@
 """Tables with one row per thing: what is guessed of them, mappings, the formats they come in, and what can be wrong."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -28,6 +29,7 @@ from kgreckon.errors import UserError
 from kgreckon.files import new_file
 from kgreckon.graph import TableKind, read_sources
 from kgreckon.graph.readers import reading_of
+from kgreckon.graph.wide import loading
 from kgreckon.graph.wide.frames import frame_tables
 from kgreckon.graph.wide.guessing import guess
 from kgreckon.graph.wide.loading import load
@@ -406,6 +408,22 @@ class TestFormats:
         self.write(tmp_path / name)
         graph, _ = read(tmp_path / name)
         assert (facts_of(graph), values_of(graph)) == self.expected()
+
+    def test_a_database_that_is_read_in_pieces_is_the_same(self, tmp_path, monkeypatch):
+        mixed, path = (None, 1, 2.5, "some", b"\xff\xfe", str(2**70), "x" * 90), tmp_path / "t.sqlite"
+        rows = [(f"n{place}", cell, place, b"a picture", place % 2) for place, cell in enumerate(mixed * 3)]
+        with contextlib.closing(sqlite3.connect(path)) as base:
+            base.execute("CREATE TABLE t (a TEXT, b, c INT, d BLOB, e BOOLEAN)")
+            base.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", rows)
+            base.execute("INSERT INTO t VALUES ('n99', CAST(x'ff41' AS TEXT), 99, NULL, NULL)")
+            base.commit()
+        (whole,) = load(path)
+        assert whole.columns["b"].to_pylist()[:5] == [None, "1", "2.5", "some", None]
+        assert whole.columns["b"].to_pylist()[-1] == "\ufffdA" and whole.columns["d"].null_count == 22
+        assert str(whole.columns["e"].type) == "bool" and str(whole.columns["c"].type) == "int64"
+        for bound, small in (("_MOST_ROWS", 3), ("_PIECE", 100)):
+            monkeypatch.setattr(loading, bound, small)
+            assert load(path)[0].columns == whole.columns
 
     def test_frames_are_tables(self):
         frames = (TABLE, FLAT.to_pandas(), pl.DataFrame(FLAT), pl.DataFrame(TABLE).lazy(), TABLE.to_pandas(),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgreckon.errors import UserError
 
@@ -134,15 +135,37 @@ def check_zip(path: Path) -> None:
         raise too_much(path)
 
 
-def bounded_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path) -> pa.Table:
-    """The table of some batches, read one by one as long as they are not too much for the file's size."""
-    most, held, kept = max(_ALWAYS_DECODED, TIMES_UNPACKED * path.stat().st_size), 0, []
+class DecodedBound:
+    """What the typed columns of a file may take in memory, for its size."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._left = max(_ALWAYS_DECODED, TIMES_UNPACKED * path.stat().st_size)
+
+    def take(self, columns: Iterable[pa.Array]) -> None:
+        """Take so much of it as the next columns have; a UserError where they, or a cell of them, are too large."""
+        for column in columns:
+            self._left -= column.nbytes
+            if self._left < 0:
+                raise too_much(self.path)
+            if column.nbytes > MOST_LINE and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+                longest = pc.max(pc.binary_length(column)).as_py()
+                if longest is not None and longest > MOST_LINE:
+                    raise long_cell(str(self.path))
+
+
+def bounded_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, bound: DecodedBound) -> pa.Table:
+    """The table of some batches, read one by one as long as they are within a bound."""
+    kept = []
     for batch in batches:
-        held += batch.nbytes
-        if held > most:
-            raise too_much(path)
+        bound.take(batch.columns)
         kept.append(batch)
     return pa.Table.from_batches(kept, schema)
+
+
+def long_cell(place: str) -> UserError:
+    """The error of a cell that is longer than a line may be."""
+    return UserError(f"{place}: a cell is longer than {MOST_LINE:,} bytes")
 
 
 def too_much(path: Path, times: int = TIMES_UNPACKED) -> UserError:

@@ -7,9 +7,9 @@ import io
 import json
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.feather
@@ -17,13 +17,29 @@ import pyarrow.ipc
 import pyarrow.json
 
 from kgreckon.errors import UserError
-from kgreckon.graph.unpacking import bounded_table, check_zip, content_of, suffix_of
+from kgreckon.graph.unpacking import (
+    MOST_LINE,
+    DecodedBound,
+    bounded_table,
+    check_zip,
+    content_of,
+    long_cell,
+    suffix_of,
+)
 from kgreckon.graph.wide.delimited import encoding_of, read_delimited
 from kgreckon.graph.wide.mapping import TableMapping
 from kgreckon.graph.wide.networks import NETWORK_ENDINGS, read_network
-from kgreckon.graph.wide.wide_table import WideTable, check_names, from_values, wide_table
+from kgreckon.graph.wide.wide_table import WideTable, check_names, from_values, joined, plain, wide_table
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 TEXT_ENDINGS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".psv": "|", ".ssv": ";"}
+_MOST_ROWS, _PIECE = 2**14, 2**26  # rows of a database, and bytes of their texts, that are read at once
+_FIXED = re.compile(
+    r"BOOLEAN|U?\w*INT\d*|FLOAT|DOUBLE|DECIMAL\(.*\)|DATE|TIME\b.*|TIMESTAMP\w*\b.*|INTERVAL|UUID"
+)  # types
+_DUCKDB_MEMORY = "1GiB"  # it unpacks 2,048 rows at once, however long they are
 _ARROW_MAGIC, _PARQUET_MAGIC, _SQLITE_MAGIC = b"ARROW1", b"PAR1", b"SQLite format 3\x00"
 
 
@@ -62,7 +78,7 @@ def _parquet(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
 
     with _bytes(path) as source:
         file = pq.ParquetFile(source)
-        table = bounded_table(file.iter_batches(), file.schema_arrow, path)
+        table = bounded_table(file.iter_batches(), file.schema_arrow, DecodedBound(path))
     return [wide_table(table_name(path), str(path), _without_index(table))]
 
 
@@ -73,12 +89,12 @@ def _arrow(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
         if magic == _ARROW_MAGIC:
             file = pa.ipc.open_file(source)
             batches = (file.get_batch(place) for place in range(file.num_record_batches))
-            table = bounded_table(batches, file.schema, path)
+            table = bounded_table(batches, file.schema, DecodedBound(path))
         elif magic[:4] == b"FEA1":
             table = pyarrow.feather.read_table(str(path))
         else:
             stream = pa.ipc.open_stream(source)
-            table = bounded_table(stream, stream.schema, path)
+            table = bounded_table(stream, stream.schema, DecodedBound(path))
     return [wide_table(table_name(path), str(path), _without_index(table))]
 
 
@@ -208,31 +224,73 @@ def _excel(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
 
 
 def _sqlite(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
+    bound = DecodedBound(path)
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
-        base.text_factory = lambda content: content.decode(errors="replace")
+        base.text_factory = _text_of
+        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_LINE)  # a small file can compute an enormous cell
         try:
             found = base.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
             names = [name for (name,) in found]
-            return _of_database(path, names, mapping, lambda name: _sqlite_table(base, name))
+            return _of_database(path, names, mapping, lambda name: _sqlite_table(base, name, bound))
         except sqlite3.DatabaseError as error:
             raise UserError(f"{path} cannot be read as a SQLite database: {error}") from None
 
 
-def _sqlite_table(base: sqlite3.Connection, name: str) -> dict[str, Any]:
-    quoted = '"' + name.replace('"', '""') + '"'
-    cursor = base.execute(f"SELECT * FROM {quoted}")  # noqa: S608  # a name that the database itself gave
-    headers = [column[0] for column in cursor.description]
-    rows = cursor.fetchall()
-    keys = sorted((row[5], row[1]) for row in base.execute(f"PRAGMA table_info({quoted})") if row[5])
-    links = {row[3]: (row[2], row[4]) for row in base.execute(f"PRAGMA foreign_key_list({quoted})")}
-    types = {row[1]: str(row[2]).upper() for row in base.execute(f"PRAGMA table_info({quoted})")}
-    columns = {}
-    for place, header in enumerate(headers):
-        column = from_values(row[place] for row in rows)
-        columns[header] = (
+def _sqlite_table(base: sqlite3.Connection, name: str, bound: DecodedBound) -> dict[str, Any]:
+    table = _quoted(name)
+    headers = [column[0] for column in base.execute(f"SELECT * FROM {table} LIMIT 0").description]  # noqa: S608  # a name that the database itself gave
+    quoted = [_quoted(header) for header in headers]
+    lengths = ", ".join(
+        f"max(CASE typeof({cell}) WHEN 'text' THEN length(CAST({cell} AS BLOB)) END)" for cell in quoted
+    )
+    # Pictures and the like are not read at all.
+    cells = ", ".join(f"CASE typeof({cell}) WHEN 'blob' THEN NULL ELSE {cell} END" for cell in quoted)
+    pieces: list[list[pa.Array]] = [[] for _ in headers]
+    try:
+        rows_at_once = _rows_at_once(base.execute(f"SELECT {lengths} FROM {table}").fetchone())  # noqa: S608  # see above
+        cursor = base.execute(f"SELECT {cells} FROM {table}")  # noqa: S608  # see above
+        base.text_factory = bytes  # Arrow makes texts of them, a column at once
+        while rows := cursor.fetchmany(rows_at_once):
+            columns = [_sqlite_column(cells) for cells in zip(*rows, strict=True)]
+            bound.take(columns)
+            for own, column in zip(pieces, columns, strict=True):
+                own.append(column)
+    except sqlite3.DataError:
+        raise long_cell(f"{bound.path}: table {name}") from None
+    finally:
+        base.text_factory = _text_of
+    keys = sorted((row[5], row[1]) for row in base.execute(f"PRAGMA table_info({table})") if row[5])
+    links = {row[3]: (row[2], row[4]) for row in base.execute(f"PRAGMA foreign_key_list({table})")}
+    types = {row[1]: str(row[2]).upper() for row in base.execute(f"PRAGMA table_info({table})")}
+    loaded = {}
+    for header, own in zip(headers, pieces, strict=True):
+        column = joined(own)
+        own.clear()
+        loaded[header] = (
             column.cast(pa.bool_()) if types.get(header) in ("BOOLEAN", "BOOL") and _is_truth(column) else column
         )
-    return {"columns": columns, "primary_key": tuple(column for _, column in keys), "references": links}
+    return {"columns": loaded, "primary_key": tuple(column for _, column in keys), "references": links}
+
+
+def _sqlite_column(cells: tuple[Any, ...]) -> pa.Array:
+    try:
+        column = pa.array(cells)
+        return plain(column.cast(pa.string()) if pa.types.is_binary(column.type) else column)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # several types, or what is no UTF-8
+        return from_values(_text_of(cell) if isinstance(cell, bytes) else cell for cell in cells)
+
+
+def _text_of(content: bytes) -> str:
+    return content.decode(errors="replace")
+
+
+def _rows_at_once(longest: Iterable[int | None]) -> int:
+    """How many rows may be read at once whose texts have no more bytes than that."""
+    return max(1, min(_MOST_ROWS, _PIECE // max(1, sum(length or 0 for length in longest))))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _is_truth(column: pa.Array) -> bool:
@@ -242,14 +300,15 @@ def _is_truth(column: pa.Array) -> bool:
 def _duckdb(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
     import duckdb
 
+    bound = DecodedBound(path)
     try:
-        with duckdb.connect(str(path), read_only=True) as base:
+        with duckdb.connect(str(path), read_only=True, config={"memory_limit": _DUCKDB_MEMORY}) as base:
+            base.execute("SET enable_progress_bar = false").fetchall()
             names = [name for (name,) in base.execute(
                 "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_oid").fetchall()]  # fmt: skip
 
             def table(name: str) -> dict[str, Any]:
-                quoted = '"' + name.replace('"', '""') + '"'
-                arrow = base.sql(f"SELECT * FROM {quoted}").to_arrow_table()  # noqa: S608  # see above
+                arrow = _duckdb_table(base, name, bound)
                 rules = base.execute(
                     "SELECT constraint_type, constraint_column_names, referenced_table, referenced_column_names "
                     "FROM duckdb_constraints() WHERE table_name = ?", [name]).fetchall()  # fmt: skip
@@ -262,6 +321,23 @@ def _duckdb(path: Path, mapping: dict[str, TableMapping]) -> list[WideTable]:
             return _of_database(path, names, mapping, table)
     except duckdb.Error as error:
         raise UserError(f"{path} cannot be read as a DuckDB database: {str(error).partition(chr(10))[0]}") from None
+
+
+def _duckdb_table(base: DuckDBPyConnection, name: str, bound: DecodedBound) -> pa.Table:
+    """A table in batches of as many rows as take some memory, which depends on its longest cells."""
+    described = base.execute(f"DESCRIBE {_quoted(name)}").fetchall()
+    types = {_quoted(row[0]): str(row[1]) for row in described}
+    texts = [column for column, kind in types.items() if kind != "BLOB" and not _FIXED.fullmatch(kind)]
+    rows = _MOST_ROWS
+    if texts:
+        lengths = ", ".join(f"max(strlen({column}::VARCHAR))" for column in texts)
+        (found,) = base.execute(f"SELECT {lengths} FROM {_quoted(name)}").fetchall()  # noqa: S608  # a name that the database itself gave
+        if any(length is not None and length > MOST_LINE for length in found):
+            raise long_cell(f"{bound.path}: table {name}")
+        rows = _rows_at_once(found)
+    cells = ", ".join(f"NULL AS {column}" if kind == "BLOB" else column for column, kind in types.items())
+    batches = base.sql(f"SELECT {cells} FROM {_quoted(name)}").to_arrow_reader(rows)  # noqa: S608  # see above
+    return bounded_table(batches, batches.schema, bound)
 
 
 def _of_database(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -127,6 +127,15 @@ def from_values(values: Iterable[Any]) -> pa.Array:
         return plain(pa.array(values))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array([_text(value) for value in values], pa.string())
+
+
+def joined(pieces: Sequence[pa.Array]) -> pa.Array:
+    """A column of pieces that were made `from_values`, as if of all values at once."""
+    kinds = {piece.type for piece in pieces if piece.null_count < len(piece)}
+    if len(kinds) > 1:
+        return from_values(value for piece in pieces for value in piece.to_pylist())
+    kind = next(iter(kinds), pa.string())
+    return pa.concat_arrays([piece if piece.type == kind else pa.nulls(len(piece), kind) for piece in pieces])
 
 
 def _text(value: Any) -> str | None:

@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 
 import kgreckon as kg
 from kgreckon.errors import UserError
+from kgreckon.exact import ask
 from kgreckon.files import new_file
 from kgreckon.graph import TableKind, read_sources
 from kgreckon.graph.readers import reading_of
@@ -61,13 +62,15 @@ def read(*sources, mapping=None, key=None, **options):
     return read_sources(list(sources), reading=reading_of(mapping, key), **options)
 
 
+def guessed_tables(*paths, mapping=None):
+    """What is guessed of each table of some files."""
+    return guess([table for path in paths for table in load(path)], checked(mapping or {}, "m"))
+
+
 def guessed(*paths, mapping=None):
     """What is guessed of each column of some files, by table and column."""
-    tables = [table for path in paths for table in load(path)]
-    return {
-        guess.table: {column.column: column for column in guess.columns}
-        for guess in guess(tables, checked(mapping or {}, "m"))
-    }
+    tables = guessed_tables(*paths, mapping=mapping)
+    return {table.table: {column.column: column for column in table.columns} for table in tables}
 
 
 def kinds(path, mapping=None):
@@ -218,9 +221,40 @@ class TestColumns:
 
     def test_a_class_keeps_its_name_where_a_thing_has_the_same(self, file):
         """Whoever asks for elements means those, whatever another table says of a table of elements."""
-        notes = file("notes.csv", "note,table,cited\n1st,elements,2\n2nd,isotopes,4\n3rd,elements,4\n4th,isotopes,5\n")
+        notes = file("notes.csv", "note,table,cited\n1st,element,2\n2nd,isotope,4\n3rd,element,4\n4th,isotope,5\n")
         facts = facts_of(read(notes, file("elements.csv", "name,block,mass\nIron,d,56\nNeon,p,20\nGold,d,197\n"))[0])
-        assert ("Iron", "is_a", "elements") in facts and ("1st", "table", "elements (table)") in facts
+        assert ("Iron", "is_a", "element") in facts and ("1st", "table", "element (table)") in facts
+
+    @pytest.mark.parametrize(
+        ("name", "kind"),
+        [("wine.csv", "wine"), ("Films.csv", "Film"), ("movies.csv", "movie"), ("world_cities.csv", "world city"),
+         ("data.csv", ""), ("Sheet1.csv", ""), ("2020.csv", ""), ("t.csv", "")],
+    )  # fmt: skip
+    def test_rows_are_of_the_kind_that_their_table_is_named_after(self, file, name, kind):
+        path = file(name, "name,grape,alcohol\nA,merlot,12\nB,merlot,\nC,syrah,13\nD,syrah,14\n")
+        (table,) = guessed_tables(path)
+        assert table.mapping.type == kind
+        graph, _ = read(path)
+        assert {fact for fact in facts_of(graph) if fact[1] == "is_a"} == {
+            (row, "is_a", kind) for row in "ABCD" if kind
+        }
+        if kind:
+            query = read_words(f"{kind} without alcohol", graph.vocabulary)
+            assert [graph.entities.name(one) for one in ask(graph, query).tolist()] == ["B"]
+        off = {table.table: {"type": ""}}
+        assert not [fact for fact in facts_of(read(path, mapping=off)[0]) if fact[1] == "is_a"]
+        assert 'type = ""' in write_mapping(guessed_tables(path, mapping=off))
+
+    @pytest.mark.parametrize(
+        "content",
+        ["name,type,size\na,red,1\nb,red,2\nc,dry,3\nd,dry,4\n",  # the column says what each is
+         "name,sort,size\na,wine,1\nb,wine,2\nc,Beer,3\nd,Beer,4\n",  # a cell is called as the kind would be
+         "name,size\nwine,1\nbeer,2\nrum,3\ngin,4\n",
+         "source,target\na,b\nb,c\na,c\nc,d\nb,d\n"],  # rows are links
+    )  # fmt: skip
+    def test_a_kind_that_would_clash_is_not_stated(self, file, content):
+        graph, _ = read((file("wines.csv", content), TableKind.WIDE))
+        assert not [fact for fact in facts_of(graph) if fact[1] == "is_a"] and not graph.entities.has("wine (sort)")
 
     def test_columns_that_share_some_of_their_cells_lead_to_different_things(self, file):
         rows = "".join(f"thing {n},{'v' if n % 30 < 4 else 'w'}{n % 30},v{n % 5},{n}.5\n" for n in range(90))
@@ -319,7 +353,7 @@ def database(path):
 class TestReferences:
     def test_foreign_keys_lead_to_rows_and_tables_of_pairs_are_relations(self, tmp_path):
         facts = facts_of(read(database(tmp_path / "films.sqlite"))[0])
-        assert {("Zodiac", "director", "Fincher"), ("Se7en", "actor", "Pitt"), ("Alien", "is_a", "films")} <= facts
+        assert {("Zodiac", "director", "Fincher"), ("Se7en", "actor", "Pitt"), ("Alien", "is_a", "film")} <= facts
 
     def test_columns_that_name_rows_of_another_file_are_found(self, file):
         films = file("films.csv", "title,director_id,year\nAlien,1,1979\nZodiac,2,2007\nDune,3,1984\nSe7en,2,1995\n")
@@ -365,6 +399,7 @@ class TestFormats:
         facts = {("Alien", "genres", "Horror"), ("Alien", "genres", "Sci-Fi"), ("Zodiac", "genres", "Drama"),
                  ("Dune", "genres", "Sci-Fi"), ("Dune", "genres", "Drama"), ("Alien", "seen", "yes"),
                  ("Zodiac", "seen", "no")}  # fmt: skip
+        facts |= {(name, "is_a", "film") for name in ("Alien", "Zodiac", "Dune")}
         values = {("Alien", "stars", 8.5, "number"), ("Zodiac", "stars", 7.7, "number")}
         return facts, values | {
             (name, "votes", votes, "number") for name, votes in (("Alien", 900), ("Zodiac", 500), ("Dune", 100))
@@ -754,7 +789,11 @@ class TestCommand:
         code, shown, _ = command(
             "import", file("films.csv", FILMS), "--dry-run", "--write-mapping", tmp_path / "films.toml"
         )
-        assert code == 0 and "films, 6 rows: its rows are named by title" in shown and "The first facts" in shown
+        assert (
+            code == 0
+            and "films, 6 rows, each is_a film: its rows are named by title" in shown
+            and "The first facts" in shown
+        )
         assert "11,000,000 dollars" in shown and "long texts" in shown
         assert {path.name for path in tmp_path.iterdir()} == {"films.csv", "films.toml"}
 

@@ -40,7 +40,8 @@ def _title(guess: TableGuess) -> str:
     else:
         named = f"its rows are named by {key[0]}"
     why = f" ({guess.key_why})" if guess.key_why else ""
-    return f"{guess.table}, {guess.rows:,} rows: {named}{why}"
+    kind = f", each is_a {guess.mapping.type}" if guess.mapping.type else ""
+    return f"{guess.table}, {guess.rows:,} rows{kind}: {named}{why}"
 
 
 def _become(column: ColumnGuess) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping as Dictionary
 from collections.abc import Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgreckon.errors import UserError
 from kgreckon.graph.wide.column_headers import (
@@ -33,11 +34,17 @@ from kgreckon.graph.wide.mapping import (
 from kgreckon.graph.wide.references import Reference, one_class, references
 from kgreckon.graph.wide.units import unit_named
 from kgreckon.graph.wide.wide_table import WideTable
+from kgreckon.query.words.inflection import guessed_verb, singular, words_of
+from kgreckon.query.words.lexicon import IS_A
 
 _LONG = 60  # characters on average, beyond which a text is free text
 _MANY_ROWS = 5
 _FEW_NAMES = 0.5  # of the rows: fewer different cells do not name them alone
 _LINKED = "linked_to"
+_NO_NOUNS_IN_TEXT = """
+    table data dataset sheet export output input result query file download untitled unnamed train test tmp temp
+    """
+_NO_NOUNS = frozenset(_NO_NOUNS_IN_TEXT.split())
 
 Profiles = dict[str, dict[str, Profile]]
 
@@ -148,9 +155,7 @@ class _Table:
                 "source": self.given.source or self.table.source,
                 "key": self.key.columns,
                 "things": things,
-                "type": self.given.type
-                if self.given.type or self.num_tables == 1 or self.key_reference
-                else self.table.name,
+                "type": self.given.type if "type" in self.given.model_fields_set else self._type(columns),
                 "references": self.key_reference,
                 "columns": {column.column: column.mapping for column in columns},
             }
@@ -164,6 +169,22 @@ class _Table:
             tuple(columns),
             self.table.remarks,
         )
+
+    def _type(self, columns: Sequence[ColumnGuess]) -> str:
+        """What each row is, by the table's name; nothing where that says nothing, or the rows say it themselves."""
+        named = singular(" ".join(self.table.name.replace("_", " ").split()))
+        if self.key_reference or self.ends is not None or _says_nothing(named):
+            return ""
+        relations = [column for column in columns if column.mapping.kind is Becomes.RELATION]
+        names = [words for column in relations if (words := words_of(column.mapping.name))]
+        if any(guessed_verb(words) in IS_A for words in names):
+            return ""
+        same = pa.scalar(named.lower())
+        own = [column.column for column in relations if not column.mapping.references] + list(self.key.columns[:1])
+        texts = (self.profiles[header].distinct.values for header in own if header in self.profiles)
+        if any(pc.any(pc.equal(pc.utf8_lower(values), same), min_count=0).as_py() for values in texts):
+            return ""  # what is called so is a thing of its own
+        return named
 
     def _is_a_part(self, profile: Profile) -> bool:
         """Whether the first column of the key names what several rows are of: the country of country and year."""
@@ -264,6 +285,12 @@ class _Table:
         texts = self.profiles[header].sample
         known = sum(unit_named(text) is not None for text, _ in texts)
         return of if texts and known * 2 > len(texts) else None
+
+
+def _says_nothing(name: str) -> bool:
+    """Whether a table's name is no noun for its rows: `Sheet1`, `data`, `t`, `2020`."""
+    word = name.lower().rstrip("0123456789 ")
+    return word in _NO_NOUNS or sum(map(str.isalpha, word)) < 2
 
 
 def _taken(profile: Profile, mapping: ColumnMapping, why: str) -> ColumnGuess:

@@ -23,7 +23,7 @@ _HEADER = """\
 # How kgreckon reads these tables: edit and give it back with --mapping.
 #
 # key      the column whose values name the rows; further columns tell rows of one name apart; "row number" numbers them
-# type     states of each row that it is_a thing of this type
+# type     states of each row that it is_a thing of this type; "" for none
 # columns  what each becomes: number (unit, to, factor, decimal), date (order, unit), time (clock), duration, boolean,
 #          relation (separator, things, references, phrase), label, "unit of another column" (of), or "left out"
 """
@@ -225,7 +225,7 @@ def write_mapping(guesses: Sequence[TableGuess]) -> str:
         parts += [f"# {_line(remark)}\n" for remark in guess.remarks]
         settings = own.model_dump(mode="json", exclude={"columns"})
         for name, value in settings.items():
-            if value:
+            if value or (name == "type" and not own.skip):
                 why = f"  # {_line(guess.key_why)}" if name == "key" and guess.key_why else ""
                 parts.append(f"{name} = {_toml(value)}{why}\n")
         if guess.columns and not own.skip:

@@ -9,7 +9,11 @@ _IRREGULAR = {
     "goose": "geese", "tooth": "teeth", "series": "series", "species": "species", "leaf": "leaves", "life": "lives",
     "wife": "wives", "half": "halves", "analysis": "analyses", "crisis": "crises", "genus": "genera",
     "phenomenon": "phenomena", "criterion": "criteria", "data": "data",
+    "news": "news", "hero": "heroes", "potato": "potatoes", "tomato": "tomatoes", "gas": "gases", "lens": "lenses",
+    "atlas": "atlases", "alias": "aliases", "canvas": "canvases", "quiz": "quizzes",
 }  # fmt: skip
+_IE_IN_TEXT = "movie cookie zombie calorie prairie pie tie die lie brownie genie selfie rookie"
+_ENDING_IN_IE = frozenset(_IE_IN_TEXT.split())
 _SINGULARS = {plural: singular for singular, plural in _IRREGULAR.items()}
 _HISSES = ("s", "x", "z", "ch", "sh")
 _THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
@@ -88,7 +92,19 @@ def singular(noun: str) -> str:
     if word in _IRREGULAR.values() or word.endswith(("us", "is", "ss", "as", "os")):
         return noun[: len(noun) - len(word)] + _SINGULARS.get(word, word)
     others = [other for other in singulars(noun)[1:] if plural(other) == noun]
-    return others[0] if others else noun
+    return max(others, key=_likely) if others else noun
+
+
+def _likely(noun: str) -> bool:
+    """Whether this is rather a noun than what else has its plural: `city` and `movie`, `house`, `bus` and `box`."""
+    word = noun.rpartition(" ")[2].lower()
+    if word.endswith("ie"):
+        return word in _ENDING_IN_IE
+    if word.endswith("y"):
+        return f"{word[:-1]}ie" not in _ENDING_IN_IE
+    if word.endswith(("se", "ze")):
+        return not word.endswith(("sse", "use")) or word.endswith(("ause", "ouse"))
+    return not word.endswith(("s", "z")) or (word.endswith(("ss", "us")) and not word.endswith(("aus", "ous")))
 
 
 def ordinal(number: int) -> str:

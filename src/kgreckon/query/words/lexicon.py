@@ -21,7 +21,7 @@ from kgreckon.query.words.inflection import (
     words_of,
 )
 
-_IS_A = ("is a", "is an", "is a kind of", "is an instance of")
+IS_A = ("is a", "is an", "is a kind of", "is an instance of")
 PLACES = ("in", "on", "at")
 _PAST_OF = {
     "birth": "born", "born": "born", "death": "died", "died": "died", "release": "released", "released": "released",
@@ -154,7 +154,7 @@ class Lexicon:
             for text in _spellings([noun, plural(noun), noun.replace(" ", ""), plain or noun]):
                 _add(self.nouns, text, own)
         if verb is not None:
-            if self.classes is None and verb in _IS_A:
+            if self.classes is None and verb in IS_A:
                 self.classes = relation
             self._verb(verb, Verb(relation ^ 1))
         if guess is not None and guess != verb and guess != f"is {words[0]}":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def load(
     place: str | Path | KnowledgeGraph | Run, benchmark: Path | None = None, device: str = "auto", known: str = "test"
 ) -> Answerer:
-    """What answers questions from a run or a graph: one that is opened, its folder, or "world".
+    """What answers questions from a run or a graph: one that is opened, its folder, "world", or a SPARQL endpoint.
 
     Of a run, the facts of its benchmark's graph of the split `known` ("train", "valid" or "test") are observed.
     """

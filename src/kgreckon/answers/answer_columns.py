@@ -139,17 +139,19 @@ class ColumnWriter:
                 return next((word for word in map(self._called, parts) if word != "of"), "of")
         return "of"
 
-    def holders(self, members: np.ndarray) -> dict[int, list[int]]:
-        """The members of the set whose values are asked for, by the row of each value."""
+    def holders(self, members: np.ndarray, rows: Sequence[int]) -> list[tuple[Cell | None, ...]]:
+        """Beside each of some values, the members of the set whose values are asked for that have it."""
         query = self.question.query
         assert isinstance(query, ValueOf)
-        found: dict[int, list[int]] = {}
+        found: dict[int, list[int]] = {row: [] for row in rows}
         for entity in members.tolist():
             for row in self.graph.values_of.row(entity, query.attribute).tolist():
-                found.setdefault(row, []).append(entity)
-        return found
+                if row in found:
+                    found[row].append(entity)
+        self.names.expect_labels([entity for held in found.values() for entity in held[:_NAMED]])
+        return [self._held_by(found[row]) for row in rows]
 
-    def held_by(self, entities: Sequence[int]) -> tuple[Cell | None, ...]:
+    def _held_by(self, entities: Sequence[int]) -> tuple[Cell | None, ...]:
         """The names of the things that have a value."""
         if not entities:
             return (None,)

@@ -25,7 +25,6 @@ from kgreckon.answers.totals import Total
 from kgreckon.defaults import LEAST_PROBABILITY
 from kgreckon.engine.oxigraph import QueryLimits, TripleStore
 from kgreckon.errors import BeyondAlgebraError, UserError
-from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph
 from kgreckon.graph.changes.change import Change
 from kgreckon.graph.changes.drafting import Wish
@@ -187,7 +186,7 @@ class Answerer:
         model = self._model_for(only)
         sort = sort_of(query, self.graph.vocabulary)
         self.check(query, model)
-        proved = ask_exactly(self.graph, query, model.mode, pause)
+        proved = model.proved(query, pause)
         if is_contradiction(query):
             return Ranking(query, sort, Candidates(proved, np.zeros(len(proved), np.float32)), proved)
         candidates = _with_proved(model.candidates(query, proved, pause), proved)
@@ -223,7 +222,9 @@ class Answerer:
         """
         question, nearness = question or Question(ranking.query), None
         if question.near is not None:
-            candidates, of_them, nearness = near_ones(self.places, question.near, ranking.candidates, ranking.proved)
+            candidates, of_them, nearness = near_ones(
+                self.places, self._model_for(only), question.near, ranking.candidates, ranking.proved
+            )
             ranking = replace(ranking, candidates=candidates, proved=of_them)
         if question.where:
             model = self._model_for(only)
@@ -238,8 +239,10 @@ class Answerer:
         selected = select(self.graph, self.model, ranking, wanted, only, question, above, nearness, pause)
         best = selected.best
         if part.order is not None:
-            best = arranged(self.graph, question, best, part, nearness)
+            best = arranged(self.model, question, best, part, nearness)
         best = best[part.offset : part.offset + limit]
+        if not of_numbers:
+            names.expect_labels([id_ for id_, _ in best])
         explained: list[Reason | None] = [None] * len(best)
         if explain:
             chosen = [id_ for id_, _ in best[:reasons]]
@@ -344,8 +347,7 @@ class Answerer:
         if not columns:
             return (), [() for _ in chosen]
         assert isinstance(ranking.query, ValueOf)
-        holders = writer.holders(ask_exactly(self.graph, ranking.query.of, self.model.mode))
-        return columns, [writer.held_by(holders.get(row, ())) for row in chosen]
+        return columns, writer.holders(self.model.proved(ranking.query.of), chosen)
 
     @property
     def places(self) -> Places:
@@ -421,7 +423,7 @@ class Answerer:
         one, nearness = np.array([place]), None
         candidates = Candidates(one, np.ones(1, np.float32))
         if question.near is not None:
-            candidates, _, nearness = near_ones(self.places, question.near, candidates, one)
+            candidates, _, nearness = near_ones(self.places, self.model, question.near, candidates, one)
             if not len(candidates.ids):
                 return reason
         ranking = Ranking(question.query, sort_of(question.query, self.graph.vocabulary), candidates, one)

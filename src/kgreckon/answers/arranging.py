@@ -12,6 +12,7 @@ from kgreckon.answers.calculated import term_name
 from kgreckon.answers.nearness import Nearness
 from kgreckon.answers.ordering import Scored, in_order
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.models.interface import Model
 from kgreckon.query.question import Question, Sorting
 from kgreckon.query.terms import Calculated
 
@@ -28,10 +29,10 @@ class TablePart:
 
 
 def arranged(
-    graph: KnowledgeGraph, question: Question, answers: list[Scored], part: TablePart, nearness: Nearness | None
+    model: Model, question: Question, answers: list[Scored], part: TablePart, nearness: Nearness | None
 ) -> list[Scored]:
     """The answers in the order of a column, surer ones first where it has the same; then those that lack it."""
-    ids = np.array([id_ for id_, _ in answers], dtype=np.int64)
+    graph, ids = model.graph, np.array([id_ for id_, _ in answers], dtype=np.int64)
     by = _column(graph, question, part, nearness)
     match by:
         case None if nearness is not None and part.order == nearness.column.name:
@@ -45,7 +46,7 @@ def arranged(
             plain = pc.replace_substring_regex(pc.utf8_normalize(labels, "NFKD"), r"[\p{Mn}'’]", "")  # ō stands with o
             keys = pc.rank(pc.utf8_lower(plain), tiebreaker="dense").to_numpy().astype(np.int64)
         case _:
-            ordered, without = in_order(graph, answers, Sorting(by, part.descending))
+            ordered, without = in_order(model, answers, Sorting(by, part.descending))
             return [*ordered, *without]
     order = np.argsort(-keys if part.descending else keys, kind="stable")
     return [answers[place] for place in order.tolist()]

@@ -47,7 +47,7 @@ def likeliest_top(
     chances = chances_of_top(draws, limit, sorting.descending, question.skip)
     meant = np.isin(draws.ids, candidates.ids)
     chosen = ((one, chances[one]) for one in draws.ids[meant].tolist() if one in chances)
-    ordered, without = in_order(graph, sorted(chosen, key=lambda each: -each[1])[:shown], sorting)
+    ordered, without = in_order(model, sorted(chosen, key=lambda each: -each[1])[:shown], sorting)
     return [*ordered, *without]
 
 

@@ -5,37 +5,33 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kgreckon.answers.answer_table import Answer, Answers
-from kgreckon.answers.answerer import COVERAGE, Answerer
-from kgreckon.answers.number_prediction import PredictedNumber
-from kgreckon.answers.reason import Reason
-from kgreckon.answers.selecting import Only, Ranking
-from kgreckon.answers.sparql_answers import SparqlAnswers
+from kgreckon.answers.answerer import Answerer
+from kgreckon.answers.endpoint_answerer import EndpointAnswerer
+from kgreckon.answers.following import FollowingAnswerer
 from kgreckon.answers.sparql_updates import change_of_update
-from kgreckon.engine.oxigraph import QueryLimits, TripleStore
+from kgreckon.engine.endpoint.client import SparqlClient
+from kgreckon.engine.endpoint.lookups import Lookups
+from kgreckon.engine.oxigraph import QueryLimits
 from kgreckon.graph import KnowledgeGraph, open_graph
 from kgreckon.graph.changes.change import Change
 from kgreckon.graph.changes.drafting import Draft, Wish
 from kgreckon.graph.changes.live_graph import LiveGraph, Moment
 from kgreckon.graph.changes.wishes import Wishes
-from kgreckon.graph.places import Places
+from kgreckon.graph.opening import is_address
 from kgreckon.graph.storage import is_graph_folder
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.models.interface import Model
 from kgreckon.models.run_files import is_run_folder
-from kgreckon.query import Pause, Query
+from kgreckon.query import Pause
 
 if TYPE_CHECKING:
     from kgreckon.runs import Run
 
 
-class LiveAnswerer(Answerer):
-    """An answerer whose graph may change between two questions, never within one.
-
-    What takes several steps is asked of `now()`, which stays as it is.
-    """
+class LiveAnswerer(FollowingAnswerer):
+    """An answerer over a graph folder, or what learned from one, that others may change."""
 
     def __init__(self, live: LiveGraph, open_model: Callable[[Moment], Model]) -> None:
         """`open_model` opens the model over the graph at a moment, again where the tables of the graph are others."""
@@ -86,60 +82,6 @@ class LiveAnswerer(Answerer):
         opened = self._open
         return LiveAnswerer(self._live, lambda moment: opened(moment).limited(heads))
 
-    # --------------------------------------------------------------------------------- what is asked, at one moment
-
-    @property
-    def model(self) -> Model:
-        """The model over the graph as it is."""
-        return self.now().model
-
-    @property
-    def exact(self) -> Answerer:
-        """The graph as it is, asked for what it proves, and nothing else."""
-        return self.now().exact
-
-    @property
-    def triples(self) -> TripleStore:
-        """The graph as it is in an engine for SPARQL."""
-        return self.now().triples
-
-    @property
-    def places(self) -> Places:
-        """Where the things of the graph are, if it says."""
-        return self.now().places
-
-    def ask(self, *arguments: Any, **named: Any) -> Answers:
-        """The best answers to a question, as `Answerer.ask` gives them."""
-        return self.now().ask(*arguments, **named)
-
-    def sparql(self, *arguments: Any, **named: Any) -> SparqlAnswers:
-        """What the graph states, as `Answerer.sparql` gives it."""
-        return self.now().sparql(*arguments, **named)
-
-    def solutions(self, *arguments: Any, **named: Any) -> SparqlAnswers:
-        """Rows that are stated and inferred, as `Answerer.solutions` gives them."""
-        return self.now().solutions(*arguments, **named)
-
-    def rank(self, query: Query, pause: Pause | None = None, only: Only | None = None) -> Ranking:
-        """The candidates for a query."""
-        return self.now().rank(query, pause, only)
-
-    def best(self, ranking: Ranking, *arguments: Any, **named: Any) -> Answers:
-        """The best of all candidates, which must have been ranked at the same moment: ask `now()` for both."""
-        return self.now().best(ranking, *arguments, **named)
-
-    def in_words(self, *arguments: Any) -> str:
-        """What a question means, in words."""
-        return self.now().in_words(*arguments)
-
-    def explain(self, query: Query | str, answer: Answer | str | float, unit: str | None = None) -> Reason:
-        """Why something is an answer."""
-        return self.now().explain(query, answer, unit)
-
-    def predict(self, entity: str, attribute: str, coverage: float = COVERAGE) -> PredictedNumber:
-        """The value of an attribute on an entity."""
-        return self.now().predict(entity, attribute, coverage)
-
 
 def open_answerer(
     place: str | Path | KnowledgeGraph | Run, benchmark: Path | None, device: str, known: str
@@ -147,6 +89,8 @@ def open_answerer(
     """The answerer of a run, or of a graph, which has exact answers only; each opened, or where it is kept."""
     if isinstance(place, KnowledgeGraph):
         return Answerer(ExactModel(place))
+    if is_address(place):
+        return EndpointAnswerer(Lookups(SparqlClient(str(place))))
     if isinstance(place, str | Path) and not is_run_folder(place):
         if is_graph_folder(Path(place)):
             return LiveAnswerer(LiveGraph(Path(place)), lambda moment: ExactModel(moment.graph))

@@ -8,9 +8,8 @@ import numpy as np
 
 from kgreckon.answers.answer_columns import Cell, Column
 from kgreckon.errors import UserError
-from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph.places import Places
-from kgreckon.models.interface import Candidates
+from kgreckon.models.interface import Candidates, Model
 from kgreckon.query import Entity
 from kgreckon.query.question import Near
 
@@ -36,12 +35,12 @@ class Nearness:
 
 
 def near_ones(
-    places: Places, near: Near, candidates: Candidates, proved: np.ndarray
+    places: Places, model: Model, near: Near, candidates: Candidates, proved: np.ndarray
 ) -> tuple[Candidates, np.ndarray, Nearness]:
     """The candidates that are near enough, those of them that are proved, and how far they are."""
     if places.attributes is None:
         raise UserError("distances need a latitude and a longitude: the graph has no attributes that are called so")
-    of = ask_exactly(places.graph, near.of)
+    of = model.proved(near.of)
     if not np.isin(of, places.entities).any():
         raise UserError("the graph states no latitude and longitude of what the answers should be near to")
     bound = np.inf if near.within is None else near.within
@@ -51,7 +50,7 @@ def near_ones(
         chosen &= ~np.isin(candidates.ids, of)
     kept = Candidates(candidates.ids[chosen], candidates.scores[chosen])
     unplaced = int(np.count_nonzero(~np.isin(proved, places.entities, assume_unique=True)))
-    what = places.graph.entities.label(near.of.entity) if isinstance(near.of, Entity) else "the nearest"
+    what = places.graph.vocabulary.entity_label(near.of.entity) if isinstance(near.of, Entity) else "the nearest"
     column = Column(f"distance to {what}", f"distance to {what}", "kilometres")
     known = dict(zip(kept.ids.tolist(), metres[chosen].tolist(), strict=True))
     return kept, proved[np.isin(proved, kept.ids, assume_unique=True)], Nearness(column, known, unplaced)

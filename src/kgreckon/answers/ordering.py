@@ -8,18 +8,18 @@ import numpy as np
 
 from kgreckon.answers.calculated import term_values
 from kgreckon.errors import UserError
-from kgreckon.exact import ask as ask_exactly
 from kgreckon.graph import KnowledgeGraph
+from kgreckon.models.interface import Model
 from kgreckon.query.question import Sorting
 
 Scored = tuple[int, float]  # an entity and its score
 
 
-def in_order(graph: KnowledgeGraph, answers: Sequence[Scored], sorting: Sorting) -> tuple[list[Scored], list[Scored]]:
+def in_order(model: Model, answers: Sequence[Scored], sorting: Sorting) -> tuple[list[Scored], list[Scored]]:
     """The answers whose value is stated, in order, the surer of equal ones first; and those without a stated value."""
-    near = None if sorting.nearest is None else _numbers(graph, sorting)
+    near = None if sorting.nearest is None else _numbers(model, sorting)
     keyed, without = [], []
-    numbers = _values(graph, [entity for entity, _ in answers], sorting)
+    numbers = _values(model.graph, [entity for entity, _ in answers], sorting)
     for place, (entity, score) in enumerate(answers):
         values = numbers.get(entity, np.zeros(0))
         if not len(values):
@@ -42,14 +42,14 @@ def _values(graph: KnowledgeGraph, entities: Sequence[int], sorting: Sorting) ->
     return dict(zip(ids[held].tolist(), np.split(found.numbers[order], starts[1:]), strict=True)) if len(held) else {}
 
 
-def _numbers(graph: KnowledgeGraph, sorting: Sorting) -> np.ndarray:
+def _numbers(model: Model, sorting: Sorting) -> np.ndarray:
     """The numbers that answers should be near to, in the unit of the attribute."""
     assert sorting.nearest is not None
     from kgreckon.query import Number
 
     if isinstance(sorting.nearest, Number):
         return np.array([sorting.nearest.value])
-    rows = ask_exactly(graph, sorting.nearest)
+    graph, rows = model.graph, model.proved(sorting.nearest)
     assert isinstance(sorting.attribute, int), "nearness is asked of an attribute"
     rows = rows[graph.values.unit_ids[rows] == graph.attribute_units[sorting.attribute]]
     if not len(rows):

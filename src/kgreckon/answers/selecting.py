@@ -106,7 +106,7 @@ def select(
         nearest = nearness.in_order(everything, set(ranking.proved.tolist()))
         nearest = nearest[question.skip :]
         return Selection(nearest[:limit], _at_most(question.limit, len(nearest)), unlikely)
-    ordered, without = in_order(graph, everything, question.sorting)
+    ordered, without = in_order(model, everything, question.sorting)
     ordered = ordered[question.skip :]
     return Selection(ordered[:limit], _at_most(question.limit, len(ordered)), unlikely, len(without))
 

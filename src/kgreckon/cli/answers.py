@@ -37,7 +37,11 @@ class OnlyOption(StrEnum):
 @app.command()
 def ask(
     graph: Annotated[
-        str, typer.Argument(help="A graph folder, an MMKG folder, 'world', or a run folder for inferred answers too.")
+        str,
+        typer.Argument(
+            help="A graph folder, an MMKG folder, 'world', the address of a SPARQL endpoint, or a run folder for "
+            "inferred answers too."
+        ),
     ],
     query: Annotated[
         str,
@@ -148,9 +152,14 @@ def _exact_answerer(place: str, benchmark: Path | None, comparisons: Comparisons
     from kgreckon.answers import Answerer
     from kgreckon.exact import ComparisonMode
     from kgreckon.graph import open_graph
+    from kgreckon.graph.opening import is_address
     from kgreckon.models.exact_model import ExactModel
     from kgreckon.models.run_files import is_run_folder
 
+    if is_address(place):
+        if comparisons is not ComparisonsOption.COMPUTED:
+            raise UserError(f"{place} is an endpoint, which compares by arithmetic: it has no numerical edges")
+        return Answerer.open(place)
     if is_run_folder(place):
         from kgreckon.runs import Run
 

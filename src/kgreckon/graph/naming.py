@@ -71,6 +71,14 @@ class GraphVocabulary:
         """How many values of an attribute are stated of an entity."""
         return len(self.graph.values_of.row(entity, attribute))
 
+    def stated_attributes(self, entities: Sequence[int]) -> frozenset[int]:
+        """The attributes that are stated of any of some entities."""
+        attributes = range(len(self.graph.attributes))
+        return frozenset(one for one in attributes if any(self.has_value(one, entity) for entity in entities))
+
+    def expect_labels(self, entities: Sequence[int]) -> None:
+        """The labels of some entities will be asked for: names that are elsewhere are fetched at once."""
+
     def entity_name(self, entity: int) -> str:
         """The unique name of an entity."""
         return self.graph.entities.name(entity)

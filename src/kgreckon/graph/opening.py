@@ -12,12 +12,19 @@ from kgreckon.graph.storage import is_graph_folder
 from kgreckon.graph.world import world
 
 
+def is_address(place: object) -> bool:
+    """Whether a place is the address of a SPARQL endpoint, and not a folder or file."""
+    return isinstance(place, str) and place.lower().startswith(("http://", "https://"))
+
+
 def open_graph(place: str | Path, top_attributes: int | None = None) -> KnowledgeGraph:
     """The graph called `world`, or the one in a graph folder, an MMKG folder or a file of any kind that is imported.
 
     `top_attributes` is for what is not a graph folder.
     """
     path = Path(place)
+    if is_address(place):
+        raise UserError(f"{place} is an address: a SPARQL endpoint is only asked, kgreckon ask {place} QUESTION")
     if str(place) == "world" and not path.exists():
         graph = world()
     elif not path.exists():

@@ -124,6 +124,10 @@ class Model(ABC):
         """Why the model cannot answer a query, or None where it can."""
         return None
 
+    def proved(self, query: Query, pause: Pause | None = None) -> np.ndarray:
+        """The ids of what the graph proves, rising."""
+        return ask(self.graph, query, self.mode, pause)
+
     @abstractmethod
     def candidates(self, query: Query, proved: np.ndarray, pause: Pause | None = None) -> Candidates:
         """The candidates for a query's answers with their scores; `proved` are the ids that the graph proves."""

@@ -57,6 +57,10 @@ class Vocabulary(Units, Protocol):
         """How many values of an attribute are stated of an entity."""
         ...
 
+    def stated_attributes(self, entities: Sequence[int]) -> frozenset[int]:
+        """The attributes that are stated of any of some entities."""
+        ...
+
     def entity_name(self, entity: int) -> str:
         """The unique name of an entity."""
         ...

@@ -17,6 +17,7 @@ import uvicorn
 
 from kgreckon.answers import Answerer
 from kgreckon.errors import UserError
+from kgreckon.graph.opening import is_address
 from kgreckon.runs import Run, is_run_folder
 from kgreckon.runs.changing import changeable_graph
 from kgreckon.server.application import application
@@ -32,6 +33,8 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 def open_service(place: str | Path, limits: Limits, benchmark: Path | None = None) -> Service:
     """The service of a run folder, whose benchmark may have moved, or of a graph, which has exact answers only."""
+    if is_address(place):
+        raise UserError(f"{place} is an endpoint: it serves itself, and is asked with kgreckon ask")
     answerer = Answerer.open(place, benchmark, "cpu")
     quality = Run.open(place).quality() if is_run_folder(place) else None
     return Service(answerer.limited(limits.heads), limits, quality=quality)

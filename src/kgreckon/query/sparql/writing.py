@@ -45,8 +45,8 @@ def write(query: Query, vocabulary: Vocabulary, limit: int | None = None) -> str
     if isinstance(sort, EntitySort):
         lines = writer.pattern(_by_unit(query, vocabulary), "x", None, bound=False)
     else:
-        branches = [writer.answers(_in_unit(query, unit, vocabulary), unit) for unit in sorted(sort.units)]
-        lines = branches[0] if len(branches) == 1 else _union(branches)
+        branches = [writer.answers(in_one_unit(query, unit, vocabulary), unit) for unit in sorted(sort.units)]
+        lines = branches[0] if len(branches) == 1 else union(branches)
     body = "\n".join(f"  {line}" for line in lines)
     prefix = f"PREFIX : <{NAMESPACE}>\n" if writer.prefixed else ""
     ending = "" if limit is None else f"\nLIMIT {limit}"
@@ -68,7 +68,7 @@ class _Writer:
 
     def answers(self, query: Query, unit: str) -> list[str]:
         """A set of numbers, of which only those in the graph are answers."""
-        if _stated(query):
+        if is_stated(query):
             return self.pattern(query, "x", unit, bound=False)
         return [*self.everything("x", unit), *self.pattern(query, "x", unit, bound=isinstance(query, Number))]
 
@@ -79,7 +79,9 @@ class _Writer:
                 name = self.term(self.vocabulary.entity_name(entity))
                 return [f"FILTER(?{x} = {name})" if bound else f"VALUES ?{x} {{ {name} }}"]
             case Number(value):
-                return [f"FILTER(?{x} = {_number(value)})" if bound else f"VALUES ?{x} {{ {number_literal(value)} }}"]
+                return [
+                    f"FILTER(?{x} = {number_text(value)})" if bound else f"VALUES ?{x} {{ {number_literal(value)} }}"
+                ]
             case Follow(relation, of):
                 return self.follow(relation, of, x)
             case ValueOf(attribute, of):
@@ -96,7 +98,7 @@ class _Writer:
             case And(parts):
                 return self.intersection(parts, x, unit, bound)
             case Or(parts):
-                return _union([self.pattern(part, x, unit, bound=False) for part in parts])
+                return union([self.pattern(part, x, unit, bound=False) for part in parts])
             case Not(of):
                 inner = self.pattern(of, x, unit, bound=True)
                 return [
@@ -124,19 +126,19 @@ class _Writer:
 
     def compare(self, comparison: Comparison, of: Query, x: str, unit: str | None) -> list[str]:
         if isinstance(of, Number):
-            return [f"FILTER({_condition(comparison, f'?{x}', _number(of.value))})"]
+            return [f"FILTER({condition(comparison, f'?{x}', number_text(of.value))})"]
         y = next(self.fresh)
         lines = self.pattern(of, y, unit, bound=False)
-        return [*lines, f"FILTER({_condition(comparison, f'?{x}', f'?{y}')})"]
+        return [*lines, f"FILTER({condition(comparison, f'?{x}', f'?{y}')})"]
 
     def intersection(self, parts: tuple[Query, ...], x: str, unit: str | None, bound: bool) -> list[str]:
-        if bound or any(_binds(part) and (unit is None or _stated(part)) for part in parts):
+        if bound or any(_binds(part) and (unit is None or is_stated(part)) for part in parts):
             return [line for part in parts for line in self.pattern(part, x, unit, bound or not _binds(part))]
         if unit is None:  # an entity binds; a negation does not
             if not any(isinstance(part, Entity) for part in parts):
                 return [*self.everything(x, unit), *self.intersection(parts, x, unit, bound=True)]
             return [line for part in parts for line in self.pattern(part, x, unit, bound=not isinstance(part, Entity))]
-        if any(_stated(part) for part in parts):
+        if any(is_stated(part) for part in parts):
             return [*self.everything(x, unit), *self.intersection(parts, x, unit, bound=True)]
         return [line for part in parts for line in self.pattern(part, x, unit, bound=False)]
 
@@ -172,27 +174,34 @@ class _Writer:
         return written
 
 
-def _union(branches: list[list[str]]) -> list[str]:
+def union(branches: list[list[str]]) -> list[str]:
+    """The lines of a union."""
     lines: list[str] = []
     for branch in branches:
         lines += ["} UNION {" if lines else "{", *(f"  {line}" for line in branch)]
     return [*lines, "}"]
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     """A number in an expression: exact; a double unless it is a small integer."""
     text = plain_number(value) if abs(value) < _SMALL else repr(float(value))
     return text if "e" in text or "." not in text else f"{text}e0"
 
 
-def _condition(comparison: Comparison, x: str, y: str) -> str:
-    """The comparison as an expression, in the very steps that `Comparison.holds` takes."""
-    z = y if comparison.factor == 1 else f"{_number(comparison.factor)} * {y}"
+def linear(comparison: Comparison, y: str) -> str:
+    """What a comparison compares with, as an expression."""
+    z = y if comparison.factor == 1 else f"{number_text(comparison.factor)} * {y}"
     if comparison.offset:
-        z += f" {'-' if comparison.offset < 0 else '+'} {_number(abs(comparison.offset))}"
+        z += f" {'-' if comparison.offset < 0 else '+'} {number_text(abs(comparison.offset))}"
+    return z
+
+
+def condition(comparison: Comparison, x: str, y: str) -> str:
+    """The comparison as an expression, in the very steps that `Comparison.holds` takes."""
+    z = linear(comparison, y)
     if comparison.order not in (Order.EQUAL, Order.UNEQUAL) or comparison.tolerance == 0:
         return f"{x} {comparison.order.value} {z}"
-    share, inner = _number(comparison.tolerance), f"({z})" if " " in z else z
+    share, inner = number_text(comparison.tolerance), f"({z})" if " " in z else z
     equal = f"ABS({x} - {inner}) < {share} * ABS({x}) && ABS({x} - {inner}) < {share} * ABS({z})"
     return equal if comparison.order is Order.EQUAL else f"!({equal})"
 
@@ -207,15 +216,15 @@ def _binds(query: Query) -> bool:
     return False
 
 
-def _stated(query: Query) -> bool:
+def is_stated(query: Query) -> bool:
     """Whether a set of numbers can hold only values of the graph, unlike a number that stands for itself."""
     match query:
         case Number():
             return False
         case And(parts):
-            return any(map(_stated, parts))
+            return any(map(is_stated, parts))
         case Or(parts):
-            return all(map(_stated, parts))
+            return all(map(is_stated, parts))
     return True
 
 
@@ -227,7 +236,7 @@ def _by_unit(query: Query, vocabulary: Vocabulary) -> Query:
         case Follow(relation, of):
             return Follow(relation, _by_unit(of, vocabulary))
         case HavingValue(attribute, of):
-            return HavingValue(attribute, _in_unit(of, vocabulary.attribute_unit(attribute), vocabulary))
+            return HavingValue(attribute, in_one_unit(of, vocabulary.attribute_unit(attribute), vocabulary))
         case And(parts) | Or(parts):
             return type(query)(tuple(_by_unit(part, vocabulary) for part in parts))
         case Not(of):
@@ -236,7 +245,7 @@ def _by_unit(query: Query, vocabulary: Vocabulary) -> Query:
             raise AssertionError(f"{query} denotes numbers")
 
 
-def _in_unit(query: Query, unit: str, vocabulary: Vocabulary) -> Query:
+def in_one_unit(query: Query, unit: str, vocabulary: Vocabulary) -> Query:
     """The part of a set of numbers that is measured in `unit`, one of its units."""
     match query:
         case Number():
@@ -244,14 +253,14 @@ def _in_unit(query: Query, unit: str, vocabulary: Vocabulary) -> Query:
         case ValueOf(attribute, of):
             return ValueOf(attribute, _by_unit(of, vocabulary))
         case Compare(comparison, of):
-            return Compare(comparison, _in_unit(of, unit, vocabulary))
+            return Compare(comparison, in_one_unit(of, unit, vocabulary))
         case And(parts):
-            return And(tuple(_in_unit(part, unit, vocabulary) for part in parts))
+            return And(tuple(in_one_unit(part, unit, vocabulary) for part in parts))
         case Or(parts):
-            kept = tuple(_in_unit(part, unit, vocabulary) for part in parts if _measured_in(part, unit, vocabulary))
+            kept = tuple(in_one_unit(part, unit, vocabulary) for part in parts if _measured_in(part, unit, vocabulary))
             return kept[0] if len(kept) == 1 else Or(kept)
         case Not(of):
-            return Not(_in_unit(of, unit, vocabulary))
+            return Not(in_one_unit(of, unit, vocabulary))
         case _:
             raise AssertionError(f"{query} denotes entities")
 

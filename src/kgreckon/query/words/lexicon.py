@@ -220,10 +220,7 @@ class Lexicon:
         if kind not in self._held:
             assert self.is_a is not None
             members = self.vocabulary.ends(self.is_a, kind, _MEMBERS)
-            attributes = range(len(self.attributes))
-            self._held[kind] = frozenset(
-                one for one in attributes if any(self.vocabulary.has_value(one, member) for member in members)
-            )
+            self._held[kind] = self.vocabulary.stated_attributes(members)
         return self._held[kind]
 
     def is_class(self, entity: int) -> bool:

@@ -282,11 +282,12 @@ def main() -> None:
         print_table(out, title, columns, [*one_by_one(reckoner, queries), first])
         out.print(f"peak memory: {peak_memory(device):.2f} GiB")
         return
-    rows, peak = [], 0.0
+    rows, by_type, peak = [], [], 0.0
     for name, variant in (variants(reckoner) | with_knowledge(reckoner, benchmark)).items():
         found = evaluate_scores(variant.answer, queries, at_once=model.queries_at_once)
         peak = peak or peak_memory(device)
         table = found.result().entity_targets
+        by_type.append({kind: row.mrr for kind, row in table.by_type.items() if row is not None})
         apart = [0.0 if part is None else part.mrr for part in (table.without_numbers, table.touching_numbers)]
         rows.append(
             (
@@ -311,7 +312,10 @@ def main() -> None:
     if arguments.json:
         names = ("variant", "mrr", "without_numbers", "touching_numbers", "queries_per_second")
         result = {
-            "ablation": [dict(zip(names, row, strict=True)) for row in rows],
+            "ablation": [
+                {**dict(zip(names, row, strict=True)), "by_type": kinds}
+                for row, kinds in zip(rows, by_type, strict=True)
+            ],
             "by_missing_facts": [dict(zip(("missing", "answers", "mrr"), row, strict=True)) for row in counts],
             "values": errors,
             "peak_gib": round(peak, 2),

@@ -4,6 +4,7 @@ python scripts/make_results.py                       write both pages
 python scripts/make_results.py --check               only check that docs/results.md is up to date
 python scripts/make_results.py --add OUT [OUT ...]   first add the runs of `kgreckon reproduce ... --out OUT`
 python scripts/make_results.py --parts db15k=FILE    first add what `bench/reckoner.py --json FILE` measured
+python scripts/make_results.py --imported NAME=RUN   first add an evaluated run on a benchmark of others
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import sys
 from pathlib import Path
 
-from kgreckon.reproduce import html, markdown, read_results, report, write_results
+from kgreckon.reproduce import html, markdown, read_results, report, result_of, write_results
 from kgreckon.reproduce.layout import Block
 
 ROOT = Path(__file__).parents[1]
@@ -34,6 +35,12 @@ def add_runs(out: Path) -> None:
         write_results(path, list(runs.values()))
 
 
+def add_imported(name: str, run: Path) -> None:
+    """Add the result of a run on a benchmark of others, in the place of an earlier one."""
+    result = {"name": "reckoner", "variant": None, **result_of(run), "benchmark": name}
+    write_results(RESULTS / f"{name.lower()}.json", [result])
+
+
 def add_parts(graph: str, file: Path) -> None:
     """Add what each part of the reckoner is worth to the reckoner's result on a graph."""
     path = RESULTS / f"{graph}.json"
@@ -49,10 +56,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--add", nargs="+", type=Path, default=[], metavar="OUT")
+    parser.add_argument("--imported", nargs="+", default=[], metavar="NAME=RUN")
     parser.add_argument("--parts", nargs="+", default=[], metavar="GRAPH=FILE")
     arguments = parser.parse_args()
     for out in arguments.add:
         add_runs(out)
+    for name, _, run in (each.partition("=") for each in arguments.imported):
+        add_imported(name, Path(run))
     for graph, _, file in (each.partition("=") for each in arguments.parts):
         add_parts(graph, Path(file))
     page, whole = ROOT / "docs" / "results.md", blocks()

@@ -508,3 +508,15 @@ def test_the_page_needs_no_other_file_and_shows_names_as_they_are(several):
     assert "<script" not in page and "@import" not in page
     assert page == html(report(several, "a test"), "a <test>")
     assert all(f"{'#' * block.level} {block.text}" in text for block in blocks if isinstance(block, Heading))
+
+
+def test_a_benchmark_of_others_has_a_table_by_its_own_types():
+    result = made_up_result("db15k", "reckoner", 30.0) | {"benchmark": "NELL995"}
+    result["entity_targets"] = {"by_type": {"1p": {"mrr": 60.0}, "3p": {"mrr": 20.0}, "2in": {"mrr": 12.5}}}
+    result["parts"] = {"ablation": [{"variant": "links alone", "by_type": {"1p": 50.0, "3p": 10.0, "2in": 7.5}}]}
+    text = markdown(report([result, made_up_result("db15k", "gqe-dice", 13.5)], "make report"))
+    own = text[text.index("## NELL995") :]
+    assert "| reckoner | 60.00 | 20.00 | 40.00 |" in own
+    assert "| links alone | 50.00 | 10.00 | 30.00 |" in own
+    assert "| reckoner | 12.50 | 12.50 |" in own
+    assert "60.00" not in text[: text.index("## NELL995")]

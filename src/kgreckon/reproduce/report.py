@@ -11,6 +11,7 @@ from typing import Any
 from kgreckon.benchmark.datasets import PAPER_DATASETS
 from kgreckon.query import GENERAL_TYPES
 from kgreckon.reproduce.hardness_report import hardness_blocks
+from kgreckon.reproduce.imported_report import imported_blocks
 from kgreckon.reproduce.layout import Block, Figure, Heading, Table, Text
 from kgreckon.reproduce.reckoner_report import calibrated_blocks
 from kgreckon.reproduce.rows import (
@@ -58,6 +59,9 @@ def report(results: Sequence[Result], made_by: str, sweeps: Sequence[dict[str, A
     for name, of_graph in graphs.items():
         blocks += _graph(name, of_graph, {seed: other[name] for seed, other in again.items() if name in other})
         blocks += sweep_blocks([trial for trial in sweeps if trial["benchmark"] == name])
+    for result in results:
+        if result["benchmark"] not in PAPER_DATASETS:
+            blocks += imported_blocks(result)
     return blocks
 
 
@@ -122,7 +126,7 @@ def _reckoned_earlier(graphs: dict[str, list[Result]]) -> list[Block]:
     return [
         Text(
             f"The rows of the reckoner on {' and '.join(older)} are of its first version; the one of today\n"
-            "([how it infers](reckoner.md)) has not been measured at this size."
+            "([how it infers](reckoner.md)) has not been tested on them."
         )
     ]
 

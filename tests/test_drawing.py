@@ -90,6 +90,21 @@ def facts(graph):
     return Likely(graph, 5)
 
 
+def number_of(kind, values):
+    """A number about some values, written without the library: None where there is none."""
+    if kind is Aggregate.SUM:
+        return float(sum(values))
+    if not values:
+        return None
+    if kind is Aggregate.MEAN:
+        return sum(values) / len(values)
+    rising = sorted(values)
+    if kind is Aggregate.MEDIAN:
+        middle = len(rising) // 2
+        return rising[middle] if len(rising) % 2 else (rising[middle - 1] + rising[middle]) / 2
+    return rising[0] if kind is Aggregate.MINIMUM else rising[-1]
+
+
 def expected_by_graphs(graphs, query, height):
     """By whole graphs: how many answers there are, the sum of their values, and who has the two largest ones."""
     counts, sums = [], []
@@ -125,6 +140,31 @@ def test_counts_sums_and_the_largest_are_those_of_whole_graphs_drawn_from_the_fa
             share = tops.get(entity, 0)
             error = np.sqrt(max(share * (1 - share), 0.01) * (1 / GRAPHS + 1 / DRAWN))
             assert abs(chances.get(entity, 0) - share) < 4.5 * error, (text, entity)
+
+
+@pytest.mark.parametrize("kind", [Aggregate.MEAN, Aggregate.MEDIAN, Aggregate.MINIMUM, Aggregate.MAXIMUM])
+def test_means_medians_and_extremes_are_those_of_whole_graphs_drawn_from_the_facts(graph, facts, kind):
+    height = graph.vocabulary.attribute_id("height")
+    graphs = list(drawn_graphs(facts, graph, np.random.default_rng(2)))
+    for text in QUERIES:
+        query = parse(text, graph.vocabulary)
+        numbers = []
+        for one in graphs:
+            held = (one.values.numbers[one.values_of.row(entity, height)] for entity in ask(one, query).tolist())
+            numbers.append(number_of(kind, [float(values.mean()) for values in held if len(values)]))
+        whole = np.array([number for number in numbers if number is not None])
+        found = expected_total(draw(facts, ALL_HEADS, query, height), kind, 0.9)
+        share = len(whole) / DRAWN  # in how many graphs there is such a number at all
+        if share < 0.05:
+            assert found is None or found.chance < 0.1
+            continue
+        assert found is not None
+        noise = np.sqrt(1 / GRAPHS + 1 / DRAWN)
+        assert abs(found.chance - share) < 4.5 * np.sqrt(max(share * (1 - share), 0.01)) * noise, text
+        noise /= np.sqrt(share)  # the numbers are fewer than the graphs
+        assert abs(found.value - whole.mean()) < 4.5 * whole.std() * noise + 1e-9, text
+        within = np.mean((whole >= found.low - 1e-9) & (whole <= found.high + 1e-9))
+        assert within >= 0.9 - 4.5 * np.sqrt(0.9 * 0.1) * noise, text
 
 
 def test_the_same_graphs_are_drawn_each_time_and_certain_facts_leave_nothing_to_chance(graph, facts):

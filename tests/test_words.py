@@ -666,7 +666,9 @@ def test_the_notation_is_recognised_by_how_a_text_begins(earth):
         ("where is French?", "no place is stated for French", 0),
         ("cities in the largest country", "Write for instance 'by area' or 'by population'", 29),
         ("average latitude of cities by country", "GROUP BY", 30),
-        ("how many cities per country", "GROUP BY", 20),
+        ("how many cities per country", "GROUP BY: SELECT ?group (COUNT(?x) AS ?number)", 20),
+        ("how many countries on each continent", "GROUP BY: SELECT ?group (COUNT(?x) AS ?number)", 27),
+        ("largest city in each country", "ask for one of them: largest city in ", 21),
         ("cities with latitude within 2 degrees of 2 × the latitude of Rome", "no factor", 61),
     ],
 )
@@ -679,6 +681,26 @@ def test_a_mistake_is_shown_at_its_place(earth, words, message, place):
         assert isinstance(caught.value, WordsError) and caught.value.start == place
         lines = text.splitlines()
         assert lines[-1] == " " * (2 + place) + "^" and lines[-2][2:] == words
+
+
+@pytest.mark.parametrize(
+    ("words", "one"),
+    [
+        ("how many cities in each country?", "how many cities in {}"),
+        ("average elevation of airports per country", "average elevation of airports in {}"),
+        ("maximum area of countries by continent", "maximum area of countries in {}"),
+    ],
+)
+def test_what_a_message_about_groups_suggests_is_the_answer(earth, words, one):
+    answerer = kgreckon.load(earth)
+    with pytest.raises(UserError, match="GROUP BY: ") as caught:
+        answerer.ask(words)
+    suggested = str(caught.value).partition("GROUP BY: ")[2].splitlines()[0]
+    rows = [(row[0], row[1]) for row in answerer.sparql(suggested).cells(with_names=True)]
+    assert len(rows) > 5
+    for group, number in rows[:3] + rows[-3:]:
+        total = answerer.ask(one.format(group)).total
+        assert total is not None and total.value == pytest.approx(float(number.replace(",", "")))
 
 
 def test_a_mistake_in_a_long_line_is_shown_with_what_is_around_it(earth):

@@ -15,7 +15,8 @@ class Asked:
     begin: int = 0  # the token where the question begins
     depth: int = 0  # how deep it stands
     ranked: bool = False  # whether an order may be given where we are
-    totalled: bool = False  # whether one number is asked for
+    totalled: str = ""  # the Aggregate, where one number is asked for
+    total_of: int | None = None  # the attribute whose values are totalled
     sorting: Sorting | None = None
     near: Near | None = None
     where: tuple[TermComparison, ...] = ()

@@ -38,6 +38,8 @@ _NEAREST = ("nearest to", "closest to", "nearest", "closest")
 _NEAR = ("near to", "near", "close to", "nearby", "in the vicinity of", "not far from", "around")
 NEAR_METRES = 100_000.0  # what is near, where nobody says how near
 _EVERYWHERE = ("in the world", "of the world", "in the whole world", "in the entire world", "on earth", "worldwide")
+_GROUPING = ("by", "per", "for each", "for every", "in each", "in every", "of each", "of every", "on each", "on every")
+_IN_SPARQL = {"count": "COUNT", "sum": "SUM", "mean": "AVG", "minimum": "MIN", "maximum": "MAX"}
 _LIE = ("are", "is", "lie", "lies")
 _WHERE = ("where", "in which", "on which", "at which")
 _DATES = ("before", "after", "in", "on", "since", "until", "between", "from", "around", "about", *COMPARING)
@@ -113,7 +115,7 @@ class ConditionReader(CalculationReader):
             return [quantity]
         if self.kind is not None and self.low() == "of" and depth == 0 and (belonging := self.belonging()) is not None:
             return [belonging]
-        if self.asked.totalled and (word := self.sees("by", "per", "for each", "for every")):
+        if (self.asked.totalled or self.asked.measure_word) and (word := self.sees(*_GROUPING)):
             self._not_grouped(self.at + word.count(" ") + 1)
         verbs, end = self.reduced_at(self.at)
         if verbs and self.low() == "by" and end == self.at + 1 and self.asked.ranked and self._condition_begins(end):
@@ -162,13 +164,60 @@ class ConditionReader(CalculationReader):
         return None
 
     def _not_grouped(self, place: int) -> None:
-        """`average length of films by genre` asks for many numbers."""
+        """`average length of films by genre` and `the largest city in each country` ask for many answers."""
         kind, end = self.class_at(place)
         named = self.entity_at(place)[1]
-        if (kind is not None and named <= end) or (named == place and self._condition_begins(place)):
-            raise self.error(
-                "one number is asked in words; one for each of several groups needs SPARQL: GROUP BY", place
-            )
+        is_kind = kind is not None and named <= end
+        if not is_kind and (self.asked.totalled == "" or named != place or not self._condition_begins(place)):
+            return
+        if not self.asked.totalled and self.low() == "by" and self.noun_at(place)[0]:
+            return  # the largest city by population
+        if not self.asked.totalled:
+            example = self._of_one_group(kind) if kind is not None else None
+            message = "one answer is asked in words, not one for each of several groups; ask for one of them"
+        else:
+            example = self._in_sparql(kind) if kind is not None and is_kind else None
+            message = "one number is asked in words; one for each of several groups needs SPARQL's GROUP BY"
+        raise self.error(message if example is None else f"{message}: {example}", place)
+
+    def _of_one_group(self, kind: int) -> str | None:
+        """The question asked of one member of a class instead of each: `the largest city in France`."""
+        assert self.lexicon.is_a is not None
+        for one in self.vocabulary.ends(self.lexicon.is_a, kind, 8):
+            example = f"{self.span(0, self.at)} in {self.vocabulary.entity_label(one)}"
+            if self.is_question(example):
+                return example
+        return None
+
+    def _in_sparql(self, group: int) -> str | None:
+        """What counts, adds up or averages the members of a class for each of a group, where one relation leads there.
+
+        Only of a class alone: what else is said of its members is not written here.
+        """
+        names, is_a = self.vocabulary, self.lexicon.is_a
+        own = [one for one in range(self.at) if self.class_at(one) == (self.kind, self.at)]
+        if self.kind is None or is_a is None or not own or self.asked.totalled not in _IN_SPARQL:
+            return None
+        members = names.ends(is_a, self.kind, 16)
+        ways = [
+            relation
+            for relation in range(0, 2 * len(self.lexicon.relations), 2)
+            if sum(self._ends_in(relation, member, group) for member in members) * 2 > len(members)
+        ]
+        placed = [one for one in ways if self.lexicon.relations[one >> 1].verb in ("is in", "is on")] or ways
+        if len(placed) != 1:
+            return None
+        kind, other = names.entity_name(self.kind), names.entity_name(group)
+        said = [names.relation_name(is_a & ~1), kind, names.relation_name(placed[0]), other]
+        value, of = "?x", ""
+        if self.asked.total_of is not None:
+            said.append(names.attribute_name(self.asked.total_of))
+            value, of = "?value", f" ; :{said[-1]} ?value"
+        if not all(name.isidentifier() for name in said):
+            return None
+        total = f"({_IN_SPARQL[self.asked.totalled]}({value}) AS ?number)"
+        where = f"?x :{said[0]} :{kind} ; :{said[2]} ?group{of} . ?group :{said[0]} :{other}"
+        return f"SELECT ?group {total} {{ {where} }} GROUP BY ?group ORDER BY DESC(?number)"
 
     def negated(self, query: Query) -> Query:
         """What `not` means: a number that is stated otherwise; anything else that is not stated."""

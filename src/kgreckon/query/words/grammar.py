@@ -105,7 +105,7 @@ class QuestionReader(SetReader):
         if (question := self._how() or self._how_many_people()) is not None:
             return question
         if self.take(*_COUNTS):
-            self.finite_allowed, self.asked.totalled = True, True
+            self.finite_allowed, self.asked.totalled = True, Aggregate.COUNT
             return replace(self._beside(self.set(0)), aggregate=Aggregate.COUNT)
         for read in (self._whether, self._distance_between, self._value, self._several):
             start = self.at
@@ -475,7 +475,8 @@ class QuestionReader(SetReader):
         if not what or self.sees("of", place=end) is None:
             self.at = start
             return None
-        self.asked.ranked, self.asked.totalled = False, True
+        self.asked.ranked, self.asked.totalled = False, _AGGREGATES[word]
+        self.asked.total_of = what[0] if isinstance(what[0], int) else None
         self.at = end + 1
         place = self.at
         query = self.set(0)

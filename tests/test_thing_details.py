@@ -104,7 +104,7 @@ class TestThings:
             assert chances == sorted(chances, reverse=True) and all(0.01 <= chance <= 1 for chance in chances)
             for fact in missing["facts"][:1]:
                 query = f"(rp,({'^' * fact['inverse']}{fact['relation']}),(e,({name})))"
-                asked = {"query": query, "only": "inferred", "limit": 100}
+                asked = {"query": query, "only": "inferred", "limit": 100, "above": 0}
                 found = client.post("/api/ask", json=asked).json()["answers"]
                 (answer,) = [each for each in found if each["name"] == fact["entity"]["name"]]
                 assert answer["score"] == pytest.approx(fact["probability"], abs=1e-4)

@@ -57,7 +57,6 @@ class Numbers:
         found = torch.empty(len(makers), len(numbers), device=device)
         for maker in np.unique(makers):
             scale, shape = self.scales[maker], self.shapes[maker]
-            own = torch.from_numpy(makers == maker).to(device)
             scores = scale.score(numbers)
             # An identity needs double precision: its widths are small beside the numbers.
             kind = torch.float64 if maker else torch.float32
@@ -66,9 +65,12 @@ class Numbers:
                 return torch.from_numpy(column).to(device, kind)
 
             center, width = (placed(column[makers == maker]) for column in (centers, widths * shape.spread))
-            errors = (placed(scores)[None] - center[:, None]) / width[:, None]
-            density = -(shape.degrees + 1) / 2 * torch.log1p(errors.square() / shape.degrees)
-            found[own] = (density - placed(_marginal(scale, scores))).float()
+            errors = (placed(scores)[None] - center[:, None]).div_(width[:, None])
+            density = errors.square_().div_(shape.degrees).log1p_().mul_(-(shape.degrees + 1) / 2)
+            density.sub_(placed(_marginal(scale, scores)))
+            if len(density) == len(found):  # of one maker all
+                return density.float()
+            found[torch.from_numpy(makers == maker).to(device)] = density.float()
         return found
 
 

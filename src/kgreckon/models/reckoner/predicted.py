@@ -32,7 +32,8 @@ _TYPICAL = 64  # entities whose softmax sum stands for those of entities that ar
 _LEAST_WEIGHT = 0.02  # of an end: a likelier fact is never less likely for it
 _LIKES = 10  # things that are most like the end of a fact
 _LEAST_OWNERS = 20  # things with such facts, below which none is called alike
-_KEPT = 1 << 25  # numbers of ends, kept from question to question
+_KEPT = {"cuda": 1 << 28, "cpu": 1 << 25}  # numbers of ends, kept from question to question
+_MANY = 8  # a part of all entities so large is asked about as all of them are
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ class PredictedFacts:
         self.values = PredictedValues(
             observed, scorer, expectations, attributes, calibration, self.log_sums, one_valued_rule
         )
-        self._sides: Latest[int, Tensor] = Latest(_KEPT, len)
-        self._typical: Latest[int, float] = Latest(_KEPT, lambda _: 1)
+        self._sides: Latest[int, Tensor] = Latest(_KEPT[observed.device.type], len)
+        self._typical: Latest[int, float] = Latest(_KEPT["cpu"], lambda _: 1)
 
     @property
     def edge_probability(self) -> float:
@@ -186,19 +187,20 @@ class PredictedFacts:
             side = self._sides.find(label)
             if side is None:
                 distinct, place = heads[own].unique(return_inverse=True)
-                found[own] = self._side(label, distinct)[place]
-            else:
-                found[own] = side[heads[own]]
+                if len(distinct) * _MANY < self.labels.entities:
+                    found[own] = self._side(label, distinct)[place]
+                    continue
+                side = self._side_of_all(label)
+            found[own] = side[heads[own]]
         return found
 
     def _of_tails(self, labels: Tensor, first: int, last: int) -> Tensor:  # (q,) -> (q, n)
         distinct, place = labels.unique(return_inverse=True)
-        everything = torch.arange(self.labels.entities, device=labels.device)
+        return torch.stack([self._side_of_all(label)[first:last] for label in distinct.tolist()])[place]
 
-        def side(label: int) -> Tensor:
-            return self._sides.get(label, lambda: self._side(label, everything))
-
-        return torch.stack([side(label)[first:last] for label in distinct.tolist()])[place]
+    def _side_of_all(self, label: int) -> Tensor:  # -> (entities,)
+        everything = torch.arange(self.labels.entities, device=self.arity.device)
+        return self._sides.get(label, lambda: self._side(label, everything))
 
     def support(self, head: int, relation: int, tail: int) -> Support:
         """What a rule says for a fact, where rules have a weight, what its likes do, and how many are expected."""

@@ -22,7 +22,7 @@ _CANDIDATES = 2048  # entities that may lack an attribute's value: the likeliest
 _LEAST_EXISTENCE = 1e-3
 _UNSEEN = 0.1  # what a value that never occurred with the attribute counts beside one that did
 _ONE_VALUED = 0.99  # the share of entities with a single value, from which on an attribute counts as one-valued
-_KEPT = 1 << 27  # probabilities of values, kept from question to question
+_KEPT = {"cuda": 1 << 30, "cpu": 1 << 28}  # probabilities of values, kept from question to question
 
 
 class PredictedValues:
@@ -41,7 +41,9 @@ class PredictedValues:
         self.observed, self.scorer, self.expectations, self.attributes = observed, scorer, expectations, attributes
         self.calibration, self.log_sums, self.one_valued_rule = calibration, log_sums, one_valued_rule
         self.labels = Labels.of(observed.graph)
-        self._missing: Latest[int, MissingValues] = Latest(_KEPT, lambda kept: kept.probabilities.numel())
+        self._missing: Latest[int, MissingValues] = Latest(
+            _KEPT[observed.device.type], lambda kept: kept.probabilities.numel()
+        )
 
     def missing(self, attribute: int) -> MissingValues:
         """The values to expect on the entities that may have the attribute and do not show it."""
@@ -67,9 +69,9 @@ class PredictedValues:
         sums = torch.zeros(len(chosen), self.rows(attribute).stop - self.rows(attribute).start, device=device)
         for weight, log_density in zip(weights, self.log_densities(), strict=True):
             if weight:
-                sums += weight * log_density(attribute, chosen)
-        density = torch.softmax(sums, dim=1)
-        return MissingValues(chosen, density * existence[chosen][:, None], self.rows(attribute).start)
+                sums.add_(log_density(attribute, chosen), alpha=weight)
+        likely = torch.softmax(sums, dim=1).mul_(existence[chosen][:, None])
+        return MissingValues(chosen, likely, self.rows(attribute).start)
 
     def rows(self, attribute: int) -> slice:
         """The rows of the value table that an attribute's unit has."""
@@ -78,7 +80,10 @@ class PredictedValues:
         return slice(int(graph.values.unit_starts[unit]), int(graph.values.unit_starts[unit + 1]))
 
     def log_densities(self) -> tuple[Callable[[int, Tensor], Tensor], ...]:
-        """The three log densities of an attribute's values on some entities, in the order of their weights."""
+        """The three log densities of an attribute's values on some entities, in the order of their weights.
+
+        Each up to a constant of an entity, which a softmax over the values does not see.
+        """
         return self._of_values, self._of_entities, self._of_regression
 
     @torch.no_grad()
@@ -87,7 +92,7 @@ class PredictedValues:
         scorer, rows = self.scorer, self._value_nodes(attribute)
         label = scorer.labels[self.labels.relations + attribute].expand(len(entities), -1)
         asked = scorer.of_tail(scorer.nodes[entities], label)
-        return torch.log_softmax(inner_products(asked, scorer.nodes[rows]), dim=1)
+        return inner_products(asked, scorer.nodes[rows])
 
     @torch.no_grad()
     def _of_entities(self, attribute: int, entities: Tensor) -> Tensor:  # (c,) -> (c, rows)
@@ -107,8 +112,7 @@ class PredictedValues:
         targets = graph.attribute_facts.targets[graph.attribute_facts.labels == attribute]
         counts = np.bincount(targets, minlength=len(graph.values))[rows]
         prior = torch.from_numpy(np.log(counts + _UNSEEN)).float().to(entities.device)
-        density = self.attributes[attribute].log_density(entities, graph.values.numbers[rows])
-        return torch.log_softmax(density + prior, dim=1)
+        return self.attributes[attribute].log_density(entities, graph.values.numbers[rows]).add_(prior)
 
     def _value_nodes(self, attribute: int) -> Tensor:  # (rows,)
         rows, first = self.rows(attribute), self.labels.entities

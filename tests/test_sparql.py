@@ -366,6 +366,7 @@ class TestReading:
             ("INSERT DATA { :a :b :c }", "INSERT is not supported"),
             ("PREFIX x: <urn:x>\n# no\nDELETE WHERE { ?a x:b ?c }", "DELETE is not supported"),
             ("SELECT ?x { ?x ?p :Japan }", r"a variable as predicate \(\?p\)"),
+            ("SELECT ?p { VALUES ?p { :borders } FILTER EXISTS { :Japan ?p ?o } }", r"a variable as predicate \(\?p\)"),
             ("SELECT ?x { ?x :borders+ :Japan }", r"path operator \+ is not supported"),
             ("SELECT ?x { ?x :borders* :Japan }", r"path operator \* is not supported"),
             ("SELECT ?x { ?x !:borders :Japan }", "path operator ! is not supported"),

@@ -96,10 +96,22 @@ def parse_ask(text: str, vocabulary: Vocabulary, tokens: int = MAX_TOKENS) -> tu
 
 def tree_from(meaning: Meaning, group: Group, root: Variable) -> Query:
     """What a pattern says of one of its variables, its size, sorts and units checked."""
+    _check_predicates(group)
     query = _Tree(meaning, group, root, 0).part(answers=True).build(None)
     check_size(query)
     sort_of(query, meaning.vocabulary)
     return query
+
+
+def _check_predicates(group: Group) -> None:
+    """Refuse variables as predicates, before any name is looked up: such a variable need not stand for an entity."""
+    for element in group.elements:
+        match element:
+            case Triple(path=Variable() as path):
+                raise BeyondAlgebraError(f"a variable as predicate ({path}) is not supported")
+            case Block(groups=groups):
+                for inner in groups:
+                    _check_predicates(inner)
 
 
 def _opened(place: int, element: Element) -> tuple[Element, ...]:
@@ -158,8 +170,6 @@ class _Tree:
     def _shown(self, place: int) -> tuple[Variable, ...]:
         """The variables that tie an element to the others: of a block, only those that occur outside of it."""
         element = self.group.elements[place]
-        if isinstance(element, Triple) and isinstance(element.path, Variable):
-            raise BeyondAlgebraError(f"a variable as predicate ({element.path}) is not supported")
         variables = variables_of(element)
         if not isinstance(element, Block):
             return variables

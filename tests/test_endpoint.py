@@ -3,9 +3,10 @@
 import json
 import threading
 import time
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote, unquote
 
 import pyoxigraph as ox
 import pytest
@@ -26,11 +27,14 @@ from kgreckon.graph.ntriples import n_triples
 from kgreckon.models.exact_model import ExactModel
 from kgreckon.query.paper import write
 from kgreckon.query.sparql import name_of
+from kgreckon.server import Gate, Limits, Service, application
 from oxigraph_server import oxigraph_server
+from served import running
 from strategies import queries
 from test_cli import kgreckon  # noqa: F401  # a fixture
 
 EX = "http://ex.org/"
+JSON = "application/sparql-results+json"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 PREFIXES = f"@prefix : <{EX}> . @prefix xsd: <{XSD}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
 
@@ -120,7 +124,9 @@ class RdflibClient(SparqlClient):
     def _send(self, query, pause):
         found = self.graph.query(query).serialize(format="json")
         assert found is not None
-        return found, "application/sparql-results+json"
+        headers = Message()
+        headers["Content-Type"] = JSON
+        return found, headers
 
 
 SMALL = """
@@ -204,6 +210,17 @@ def test_a_question_in_any_notation_means_the_same_here_and_there(world_read, qu
         assert [answer.name for answer in one] == [answer.name for answer in other]
 
 
+def test_our_own_server_is_an_endpoint_too(world_graph, world_there):
+    """Whatever `kgreckon serve` refuses, such as long queries, is asked in other words."""
+    service = Service(Answerer(ExactModel(world_graph)), Limits())
+    with running(application(service, Gate(service.limits))) as port:
+        own = kg.load(f"http://127.0.0.1:{port}/sparql")
+        for question in (QUESTIONS[place].strip() for place in (1, 2, 6, 13, -2)):
+            one, other = world_there.ask(question, limit=1_000), own.ask(question, limit=1_000)
+            assert {tuple(map(str, row)) for row in one.rows()} == {tuple(map(str, row)) for row in other.rows()}
+            assert one.total == other.total and one.observed == other.observed and one.words == other.words
+
+
 # -------------------------------------------------------------------------------------------------- kinds of literals
 
 
@@ -248,6 +265,7 @@ def test_blank_nodes_are_answers_that_no_query_can_name(server):
     there = at(server, ":me :likes [ :height 3 ] , :b . :b :height 4 .")
     found = there.ask("what does me like")
     assert len(found) == 2 and sum(answer.name.startswith("_:") for answer in found) == 1
+    assert all(answer.label in ("b", answer.name) for answer in found)
     assert len(there.ask(f"(ap,({EX}height),(rp,({EX}likes),(e,({EX}me))))")) == 2
 
 
@@ -381,7 +399,7 @@ class Broken(BaseHTTPRequestHandler):
 
     def do_POST(self):
         query = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())["query"][0]
-        status, kind, body, headers = self.server.answers[self.path.lstrip("/")](query)
+        status, kind, body, headers = self.server.answers[unquote(self.path.lstrip("/"))](query)
         self.send_response(status)
         for name, value in {"Content-Type": kind, **headers}.items():
             self.send_header(name, value)
@@ -392,7 +410,9 @@ class Broken(BaseHTTPRequestHandler):
         pass
 
 
-JSON = "application/sparql-results+json"
+def table(names: list[str], rows: list[list[str]]) -> bytes:
+    bindings = [{name: {"type": "uri", "value": text} for name, text in zip(names, row, strict=False)} for row in rows]
+    return json.dumps({"head": {"vars": names}, "results": {"bindings": bindings}}).encode()
 
 
 def slow(_):
@@ -414,6 +434,12 @@ def broken():
         "truth": lambda _: (200, JSON, b'{"head": {}, "boolean": true}', {}),
         "large": lambda _: (200, JSON, b" " * 3_000_000, {}),
         "slow": slow,
+        "half": lambda _: (206, JSON, b'{"head": {"vars": ["p"]}, "results": {"bindings": []}}', {}),
+        "cut off": lambda _: (200, JSON, table(["p", "n"], [["a", "1"]] * 3), {"X-SPARQL-MaxRows": "3"}),
+        "in part": lambda _: (200, JSON, table(["p", "n"], [["a", "1"]] * 3), {"Kgreckon-Complete": "no"}),
+        "other": lambda _: (200, JSON, table(["n"], [["1"]]), {}),
+        "words": lambda query: (200, JSON, table(list("pkc" if "?k" in query else "pn"), [["a", "", "x"]]), {}),
+        "surrogate": lambda _: (200, JSON, table(["p", "n"], [["\ud800", "1"]]), {}),
         "nothing": lambda _: (200, JSON, b'{"head": {"vars": ["p"]}, "results": {"bindings": []}}', {}),
     }  # fmt: skip
     with BrokenServer(answers) as server:
@@ -438,14 +464,27 @@ def broken():
         ("truth", "answers a SELECT with a truth value"),
         ("large", "more than 1 MiB"),
         ("slow", "did not answer within 0.3 seconds"),
+        ("half", "did not answer within 0.3 seconds"),
+        ("cut off", "gives only the first 3 answers"),
+        ("in part", "gives only the first 3 answers"),
+        ("other", "answers with 'n' where 'p n' is asked for"),
+        ("words", "answers with 'x' where a number is asked for"),
+        ("surrogate", "not with the JSON of SPARQL results"),
         ("nothing", "holds no facts in its default graph"),
     ],
 )
 def test_what_is_wrong_with_a_server_is_said_in_one_sentence(broken, monkeypatch, path, told):
     monkeypatch.setattr(client_module, "_MOST_BYTES", 1 << 20)
-    there = EndpointAnswerer(Lookups(SparqlClient(f"{broken}/{path}", seconds=0.3)))
+    there = EndpointAnswerer(Lookups(SparqlClient(f"{broken}/{quote(path)}", seconds=0.3)))
     with pytest.raises(UserError, match=told):
         there.ask("cities")
+
+
+def test_rows_that_a_server_leaves_out_are_said(broken):
+    client = SparqlClient(f"{broken}/cut%20off")
+    found = client.query("SELECT ?p ?n WHERE { ?p ?n ?x }")
+    assert not found.complete and len(found.rows) == 3
+    assert client.query("SELECT ?p ?n WHERE { ?p ?n ?x } LIMIT 3").complete
 
 
 @pytest.mark.parametrize(

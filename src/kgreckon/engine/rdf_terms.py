@@ -8,7 +8,7 @@ from typing import Literal
 from kgreckon.query.sparql import PREFIXES
 
 XSD = PREFIXES["xsd"]
-STRING = f"{XSD}string"
+STRING, LANG_STRING = f"{XSD}string", f"{PREFIXES['rdf']}langString"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,20 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from email.message import Message
+from http import HTTPStatus
 from http.client import HTTPException, IncompleteRead
+from math import isfinite
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from kgreckon.engine.rdf_terms import STRING, XSD, Row, SparqlResult, Term
+from kgreckon.engine.rdf_terms import LANG_STRING, STRING, Row, SparqlResult, Term
 from kgreckon.errors import UserError, shortened
 from kgreckon.query import Pause
+from kgreckon.query.sparql import own_limit
 from kgreckon.version import __version__
 
 SECONDS = 60.0  # that one query may take
@@ -29,11 +33,12 @@ _JSON = "application/sparql-results+json"
 _READS = re.compile(
     r"(?:PREFIX\s+[^\s:]*:\s*<[^>]*>\s*|BASE\s*<[^>]*>\s*|#[^\n]*\n\s*)*(?:SELECT|ASK)\b", re.IGNORECASE
 )
+_ARGUMENTS = re.compile(r"\((?![^()]*\bAS\b)[^()]*\)")  # of a function
 _TAGS = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
 class TooLargeError(UserError):
-    """A result with more rows or bytes than are taken."""
+    """A result with more rows or bytes than are taken, or than the server gives."""
 
 
 class TooLongError(UserError):
@@ -76,7 +81,26 @@ class SparqlClient:
         found = self.query(query, pause)
         if found.form != "table":
             raise UserError(f"{self.address} answers a SELECT with a truth value")
+        if not found.complete:
+            raise TooLargeError(
+                f"{self.address} gives only the first {len(found.rows):,} answers to a part of this: ask for less"
+            )
+        wanted = _selected(query)
+        if found.rows and found.variables != wanted:
+            raise UserError(
+                f"{self.address} answers with {' '.join(found.variables)!r} where {' '.join(wanted)!r} is asked for"
+            )
         return found.rows
+
+    def number(self, term: Term) -> float:
+        """The number that a calculation gave."""
+        try:
+            value = float(term.text)
+        except ValueError:
+            value = float("nan")
+        if not isfinite(value):
+            raise UserError(f"{self.address} answers with {shortened(term.text, 80)!r} where a number is asked for")
+        return value
 
     def each(
         self, items: Sequence[str], write: Callable[[str], str], pause: Pause | None = None, at_once: int = AT_ONCE
@@ -91,10 +115,11 @@ class SparqlClient:
                 try:
                     rows += self.some(query, pause)
                     continue
-                except RefusedError:
+                except (RefusedError, TooLargeError) as error:
                     if len(some) == 1:
                         raise
-                    self._most_characters = len(query) - 1
+                    if isinstance(error, RefusedError):
+                        self._most_characters = len(query) - 1
             middle = len(some) // 2
             todo += [some[:middle], some[middle:]]
         return rows
@@ -104,7 +129,7 @@ class SparqlClient:
         if _READS.match(query.lstrip()) is None:
             raise UserError("an endpoint is only read: SELECT and ASK are sent, nothing else")
         try:
-            body, kind = self._send(query, pause)
+            body, headers = self._send(query, pause)
         except HTTPError as error:
             with error:
                 raise RefusedError(f"{self.address} answers with HTTP {error.code}: {_said(error)}") from None
@@ -117,10 +142,11 @@ class SparqlClient:
             raise UserError(f"{self.address} cannot be reached: {said}") from None
         except (HTTPException, OSError) as error:
             raise UserError(f"the connection to {self.address} broke: {error or type(error).__name__}") from None
-        return self._result(body, kind)
+        result = self._result(body, headers.get_content_type())
+        return replace(result, complete=not _is_cut(result, query, headers))
 
-    def _send(self, query: str, pause: Pause | None) -> tuple[bytes, str]:
-        """The body of the answer and its media type."""
+    def _send(self, query: str, pause: Pause | None) -> tuple[bytes, Message]:
+        """The body of the answer and its headers."""
         end = time.monotonic() + self.seconds
         request = Request(  # noqa: S310  # of http or https, see above
             self.address,
@@ -133,6 +159,8 @@ class SparqlClient:
             method="POST",
         )
         with self._opener.open(request, timeout=self.seconds) as answer:
+            if answer.status == HTTPStatus.PARTIAL_CONTENT:  # what Virtuoso found in the time that it takes
+                raise self._too_long()
             parts: list[bytes] = []
             size = 0
             while part := answer.read1(_PART):
@@ -148,7 +176,7 @@ class SparqlClient:
                 parts.append(part)
             if answer.length:
                 raise IncompleteRead(b"", answer.length)
-            return b"".join(parts), answer.headers.get_content_type()
+            return b"".join(parts), answer.headers
 
     def _too_long(self) -> TooLongError:
         return TooLongError(f"{self.address} did not answer within {self.seconds:g} seconds: ask for less at once")
@@ -174,6 +202,23 @@ class _StayHere(HTTPRedirectHandler):
         raise UserError(f"{req.full_url} sends on to another address: ask {shortened(newurl, 200)}")
 
 
+def _selected(query: str) -> tuple[str, ...]:
+    """The variables that a SELECT of ours asks for."""
+    head = query.partition(" WHERE")[0]
+    while (bare := _ARGUMENTS.sub("", head)) != head:
+        head = bare
+    return tuple(re.findall(r"\?(\w+)", head))
+
+
+def _is_cut(result: SparqlResult, query: str, headers: Message) -> bool:
+    """Whether a server says that it left rows out: Virtuoso does where its bounds are reached, and our own server."""
+    if "X-SQL-State" in headers or headers.get("Kgreckon-Complete") == "no":
+        return True
+    most, limit = headers.get("X-SPARQL-MaxRows", ""), own_limit(query)
+    is_full = most.isdecimal() and len(most) < 10 and len(result.rows) >= int(most)
+    return is_full and (limit is None or len(result.rows) < limit)
+
+
 def _read(said: Mapping[str, Any]) -> SparqlResult:
     """The result that JSON says."""
     if "boolean" in said:
@@ -189,6 +234,7 @@ def _term(said: Mapping[str, Any]) -> Term:
     text = said["value"]
     if not isinstance(text, str):
         raise TypeError
+    text.encode()  # which half of a surrogate pair cannot be
     match said["type"]:
         case "uri":
             return Term(text)
@@ -196,7 +242,7 @@ def _term(said: Mapping[str, Any]) -> Term:
             return Term(text, blank=True)
         case "literal" | "typed-literal":
             language = said.get("xml:lang")
-            kind = said.get("datatype", STRING if language is None else f"{XSD[: -len('XMLSchema#')]}langString")
+            kind = said.get("datatype", STRING if language is None else LANG_STRING)
             return Term(text, str(kind), None if language is None else str(language).lower())
     raise ValueError
 

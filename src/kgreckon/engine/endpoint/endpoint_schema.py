@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kgreckon.engine.endpoint.client import RefusedError, SparqlClient, TooLongError
-from kgreckon.engine.endpoint.set_writing import reference
+from kgreckon.engine.endpoint.set_writing import can_be_written, reference
 from kgreckon.engine.rdf_terms import XSD
 from kgreckon.errors import UserError
 from kgreckon.graph.literals import is_calendar, is_numeric_type, is_plain_number_type, local_name, same_family
@@ -80,17 +80,10 @@ def _predicates(client: SparqlClient, pause: Pause | None) -> list[str]:
     except (RefusedError, TooLongError):
         some = f"{{ SELECT ?p WHERE {{ ?s ?p ?o }} LIMIT {_FACTS} }}"
         found = client.some(f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {some} }} {ending}", pause)
-    predicates = [one.text for one, *_ in found if one is not None and _can_be_written(one.text)]
+    predicates = [one.text for one, *_ in found if one is not None and can_be_written(one.text)]
     if not predicates:
         raise UserError(f"{client.address} holds no facts in its default graph")
     return predicates
-
-
-def _can_be_written(iri: str) -> bool:
-    try:
-        return bool(reference(iri))
-    except UserError:
-        return False
 
 
 def _kinds(client: SparqlClient, predicates: Sequence[str], pause: Pause | None) -> dict[str, Counter[str]]:
@@ -106,8 +99,8 @@ def _kinds(client: SparqlClient, predicates: Sequence[str], pause: Pause | None)
         return f"SELECT ?p ?k (COUNT(*) AS ?c) WHERE {{ {some.removeprefix('UNION')} {kind} }} GROUP BY ?p ?k"
 
     for predicate, found, times in client.each(samples, query, pause, _AT_ONCE):
-        if predicate is not None and found is not None and times is not None:
-            kinds[predicate.text][found.text] += int(times.text)
+        if predicate is not None and predicate.text in kinds and found is not None and times is not None:
+            kinds[predicate.text][found.text] += int(client.number(times))
     return kinds
 
 
@@ -157,9 +150,9 @@ def _things(
     found = client.some(
         f"SELECT ?n (COUNT(*) AS ?c) (MIN(STR(?s)) AS ?one) WHERE {{ {samples} {parts} }} {ending}", pause
     )
-    ones = [row[2].text for row in found if row[2] is not None and _can_be_written(row[2].text)]
+    ones = [row[2].text for row in found if row[2] is not None and can_be_written(row[2].text)]
     namespaces = (row[0].text for row in found if row[0] is not None)
-    return tuple(one for one in namespaces if one and _can_be_written(one)), next(iter(ones), None)
+    return tuple(one for one in namespaces if one and can_be_written(one)), next(iter(ones), None)
 
 
 def read_labels(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
 
 import numpy as np
 import pyarrow as pa
@@ -69,7 +68,7 @@ class Fetcher:
             units = sorted(sort.units & set(self.names.units()))
             sets = [SetWriter(self.names).answers(query, unit) for unit in units]
         rows = [row for lines in sets for row in self._rows("(COUNT(DISTINCT ?x) AS ?n)", lines)]
-        return sum(int(row[0].text) for row in rows if row[0] is not None)
+        return sum(int(self.names.lookups.client.number(row[0])) for row in rows if row[0] is not None)
 
     def _rows(self, variables: str, lines: list[str]) -> list[Row]:
         return self.names.lookups.client.rows("\n".join(select(variables, lines)), self.names.pause)
@@ -106,8 +105,7 @@ class Fetcher:
         found: set[tuple[float, str]] = set()
         for unit in sorted(sort.units & set(self.names.units())):
             rows = self._rows("?x", SetWriter(self.names).answers(query, unit))
-            values = (float(one.text) + 0.0 for (one,) in rows if one is not None)
-            found |= {(value, unit) for value in values if isfinite(value)}
+            found |= {(self.names.lookups.client.number(one) + 0.0, unit) for (one,) in rows if one is not None}
         return sorted(found)
 
     def part(self) -> tuple[PartOfGraph, dict[Query, np.ndarray]]:

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 from urllib.parse import quote
 
-from kgreckon.engine.endpoint.client import SparqlClient
+from kgreckon.engine.endpoint.client import RefusedError, SparqlClient, TooLargeError
 from kgreckon.engine.endpoint.endpoint_schema import EndpointSchema, names_written, read_labels
-from kgreckon.engine.endpoint.set_writing import reference, says_something, text_literal
-from kgreckon.errors import UserError
+from kgreckon.engine.endpoint.set_writing import can_be_written, reference, says_something, text_literal
 from kgreckon.graph.symbols import readable
 from kgreckon.query import Pause
 from kgreckon.query.sparql import iri
@@ -103,7 +102,7 @@ class Lookups:
                 for written in names_written(text):
                     for local in dict.fromkeys((written.replace(" ", "_"), quote(written), quote(written, safe=""))):
                         name = namespace + local
-                        if _is_iri(name) and readable(name).casefold() == text.casefold():
+                        if can_be_written(name) and readable(name).casefold() == text.casefold():
                             candidates.setdefault(name, []).append(text)
         there = self._things_among(candidates, pause)
         labels = self.labels(sorted(there), pause)
@@ -128,13 +127,15 @@ class Lookups:
         with self._lock:
             _bounded(self._labels)
             unknown = [one for one in iris if one not in self._labels]
-            writable = [one for one in unknown if _is_iri(one)]
+            writable = [one for one in unknown if can_be_written(one)]
             known = read_labels(self.client, writable, schema.label_predicates, schema.languages, pause)
             self._labels.update({one: known.get(one) for one in unknown})
             return {one: self._labels[one] for one in iris}
 
     def label(self, iri_: str) -> str:
-        """What a thing is called."""
+        """What a thing is called; a blank node by itself."""
+        if iri_.startswith("_:"):
+            return iri_
         given = self.labels([iri_])[iri_]
         return readable(iri_) if given is None else given
 
@@ -175,8 +176,14 @@ class Lookups:
         limit = count if len(iris) == 1 else _MOST_ENDS
         values = " ".join(map(reference, iris))
         query = f"SELECT DISTINCT ?x ?y WHERE {{ VALUES ?x {{ {values} }} {triple} FILTER(isIRI(?y)) }} LIMIT {limit}"
-        rows = self.client.some(query, pause)
-        if len(iris) > 1 and len(rows) == limit:  # not all are among them
+        try:
+            rows = self.client.some(query, pause)
+            are_all = len(iris) == 1 or len(rows) < limit
+        except (RefusedError, TooLargeError):
+            if len(iris) == 1:
+                raise
+            rows, are_all = [], False
+        if not are_all:
             return self._find_ends(relation, [first], first, count, pause)
         ends: dict[str, list[str]] = {one: [] for one in iris}
         for one, end in rows:
@@ -210,14 +217,7 @@ class Lookups:
 def _own_iri(text: str) -> str | None:
     """The IRI that a name is by itself, if it can be written."""
     name = iri(text) if text else ""
-    return name if _is_iri(name) else None
-
-
-def _is_iri(text: str) -> bool:
-    try:
-        return bool(reference(text))
-    except UserError:
-        return False
+    return name if can_be_written(name) else None
 
 
 def _bounded(kept: dict) -> None:

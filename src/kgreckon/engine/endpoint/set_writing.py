@@ -71,9 +71,14 @@ class Iris(Vocabulary, Protocol):
 
 def reference(iri: str) -> str:
     """An IRI as SPARQL writes it."""
-    if _NO_IRI.search(iri) or not iri:
+    if not can_be_written(iri):
         raise UserError(f"{iri!r} cannot be written in SPARQL: it is not an IRI")
     return f"<{iri}>"
+
+
+def can_be_written(iri: str) -> bool:
+    """Whether a text is an IRI as SPARQL writes it."""
+    return bool(iri) and _NO_IRI.search(iri) is None
 
 
 def says_something(o: str, own_datatypes: list[str]) -> str:
@@ -112,8 +117,8 @@ class SetWriter:
             case Follow(relation, of):
                 start, lines = self._end(of)
                 ends = (x, start) if relation & 1 else (start, x)
-                told = [] if relation & 1 else [f"FILTER(!isLiteral({x}))"]
-                return [*lines, f"{ends[0]} {reference(self.names.relation_iri(relation))} {ends[1]} .", *told]
+                things = [] if relation & 1 else [f"FILTER(!isLiteral({x}))"]
+                return [*lines, f"{ends[0]} {reference(self.names.relation_iri(relation))} {ends[1]} .", *things]
             case HavingValue(attribute, of):
                 unit = self.names.attribute_unit(attribute)
                 return self._holders(attribute, in_one_unit(of, unit, self.names), x, unit)

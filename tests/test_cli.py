@@ -254,6 +254,10 @@ class TestStats:
         assert (latitude["smallest"], latitude["median"], latitude["largest"]) == (35.0, 35.7, 59.9)
         assert result.err == ""
 
+    def test_info_of_a_graph_says_how_to_have_a_run(self, kgreckon, graph):
+        result = kgreckon("info", graph)
+        assert result.code == 2 and f"learn from it with: kgreckon learn {graph} --out FOLDER" in result.err
+
     def test_how_many_rows_are_shown(self, kgreckon, graph):
         result = kgreckon("stats", graph, "--rows", 1)
         assert "Attributes: the 1 most frequent of 3" in result.out and "population" not in result.out

@@ -152,6 +152,12 @@ class TestColumns:
         [
             ("year", ["1999", "2001", "2003"] * 2, "date"),
             ("year", ["1", "2", "3"] * 2, "number"),
+            ("joined", [str(1990 + place % 6) for place in range(12)], "date"),
+            ("joined (m)", [str(1990 + place % 6) for place in range(12)], "number"),
+            ("joined", [str(1895 + place) for place in range(12)], "number"),  # some are before 1900
+            ("joined", [str(1990 + place % 6) for place in range(9)], "number"),  # of few rows it may be anything
+            ("UNcode", ["4", "248", "8", "12", "16", "20"], "left out"),
+            ("UNcode", ["4", "248", "8"] * 2, "relation"),
             ("id", ["1", "2", "3", "4", "5", "6"], "left out"),
             ("store_id", ["1", "2", "1", "2", "1", "2"], "relation"),
             ("population", ["10", "20", "30", "40", "50", "60"], "number"),
@@ -228,6 +234,7 @@ class TestColumns:
     @pytest.mark.parametrize(
         ("name", "kind"),
         [("wine.csv", "wine"), ("Films.csv", "Film"), ("movies.csv", "movie"), ("world_cities.csv", "world city"),
+         ("wine_data.csv", "wine"), ("wine-list.csv", "wine list"),
          ("data.csv", ""), ("Sheet1.csv", ""), ("2020.csv", ""), ("t.csv", "")],
     )  # fmt: skip
     def test_rows_are_of_the_kind_that_their_table_is_named_after(self, file, name, kind):
@@ -726,12 +733,28 @@ class TestMappings:
         assert "there is no wide table to map" in problem_of(file("f.tsv", "a\tr\tb\n"), mapping={"t": {}})
 
 
+class TestShortRows:
+    @pytest.mark.parametrize("blank", ["", " "])  # behind a blank, quotes are read by another reader
+    def test_cells_that_are_left_away_at_the_end_are_missing(self, file, blank):
+        """Spreadsheets and editors write no separators behind the last cell that is filled."""
+        whole = f'\nname,size,{blank}"colour"\na,1,red\n\n"b\nb",2,\nc,3,{blank}"red"\nd,,\ne,5,blue\n'
+        short = whole.replace('"b\nb",2,', '"b\nb",2').replace("d,,", "d")
+        (table,), (same,) = load(file("short.csv", short)), load(file("whole.csv", whole))
+        assert table.columns == same.columns
+        assert table.remarks == ("2 rows have fewer cells than the header: the last ones are taken as empty",)
+
+
 class TestBadTables:
     @pytest.mark.parametrize(
         ("name", "content", "problem"),
         [
             ("t.csv", "name,size,size\na,1,2\nb,3,4\n", ": columns 2 and 3 are both called 'size': rename one of them"),
-            ("t.csv", "name,a,b,c,d\nx,1,2,3,4\ny,1,2\n", ":3: the header has 5 columns, this row has 3: y,1,2"),
+            (
+                "t.csv",
+                "name,a,b,c,d\nx,1,2,3,4\ny,1\nz,1,2,3,4,5\n",
+                ":4: the header has 5 columns, this row has 6: z,1,2",
+            ),
+            ("t.csv", 'name,a,b,c,d\nx, "1",2,3,4\ny,1\nz,1,2,3,4,5\n', ":4: the header has 5 columns, this row has 6"),
             ("t.parquet", "nothing", " cannot be read: "),
             ("t.arrow", "nothing", " cannot be read: "),
             ("t.sqlite", "nothing", " cannot be read as a SQLite database: "),
@@ -796,6 +819,11 @@ class TestCommand:
         )
         assert "11,000,000 dollars" in shown and "long texts" in shown
         assert {path.name for path in tmp_path.iterdir()} == {"films.csv", "films.toml"}
+
+    def test_one_row_is_one_row(self, file):
+        path = file("films.csv", "title,budget\nAlien,11\n")
+        code, shown, _ = command("import", path, "--wide", path, "--dry-run")
+        assert code == 0 and "films, 1 row, each is_a film: its rows are named by title\n" in shown
 
     def test_the_mapping_stays_with_the_graph(self, file, tmp_path):
         code, shown, notes = command("import", file("films.csv", FILMS), "--out", tmp_path / "g")

@@ -20,7 +20,7 @@ from kgreckon.query.within import hole, holes, in_order, with_entities
 from kgreckon.query.words import WordsError, completions, read
 from kgreckon.query.words.claims import percent
 from kgreckon.query.words.cursor import is_numbers
-from kgreckon.query.words.inflection import ordinal
+from kgreckon.query.words.inflection import ordinal, words_of
 from kgreckon.query.words.lexicon import lexicon_of
 from kgreckon.query.words.sentences import _asked, _reads_back, _Writer
 from kgreckon.query.words.strict import StrictWriter
@@ -807,3 +807,12 @@ def test_probabilities_for_people():
     shown = {0.0004: "less than 0.1 %", 0.0123: "1.2 %", 0.35: "35 %", 0.994: "99 %", 0.996: "99.6 %"}
     assert {probability: percent(probability) for probability in shown} == shown
     assert percent(0.9995) == "more than 99.9 %"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("directedBy", "directed by"), ("UNregion", "UN region"), ("DACcode", "DAC code"), ("ISOCode", "ISO code"),
+     ("hasURLPath", "has URL path"), ("GDP_growth", "GDP growth"), ("GDPgrowth", "GDP growth"), ("URLs", "urls")],
+)  # fmt: skip
+def test_the_words_of_a_name(name, words):
+    assert " ".join(words_of(name)) == words

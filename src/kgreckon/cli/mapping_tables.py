@@ -41,7 +41,8 @@ def _title(guess: TableGuess) -> str:
         named = f"its rows are named by {key[0]}"
     why = f" ({guess.key_why})" if guess.key_why else ""
     kind = f", each is_a {guess.mapping.type}" if guess.mapping.type else ""
-    return f"{guess.table}, {guess.rows:,} rows{kind}: {named}{why}"
+    rows = "1 row" if guess.rows == 1 else f"{guess.rows:,} rows"
+    return f"{guess.table}, {rows}{kind}: {named}{why}"
 
 
 def _become(column: ColumnGuess) -> str:

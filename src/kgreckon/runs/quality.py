@@ -178,4 +178,5 @@ class Quality(_Part):
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
+    most += len(names) == most + 1  # nothing is won by saying that there is one other
     return ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")

@@ -17,7 +17,7 @@ from kgreckon.exact import ComparisonMode
 from kgreckon.files import as_json, is_occupied, make_folders, new_part, read_header, read_json, write_json
 from kgreckon.graph import KnowledgeGraph, open_graph_folder
 from kgreckon.graph.changes.live_graph import LiveGraph, Moment
-from kgreckon.graph.storage import open_tables, write_graph
+from kgreckon.graph.storage import is_graph_folder, open_tables, write_graph
 from kgreckon.models.registry import ModelFamily, family_named, settings_as_json, settings_from_json
 from kgreckon.models.run_files import HEADER, RunFiles, is_run_folder
 from kgreckon.models.settings import Settings
@@ -108,7 +108,8 @@ class Run:
         if not folder.is_dir():
             raise UserError(f"{folder}: no such folder")
         if not is_run_folder(folder):
-            raise UserError(f"{folder} is not a run folder: it has no {HEADER}")
+            learn = f"; learn from it with: kgreckon learn {folder} --out FOLDER" if is_graph_folder(folder) else ""
+            raise UserError(f"{folder} is not a run folder: it has no {HEADER}{learn}")
         header = read_header(folder / HEADER, "run", VERSION)
         settings = header.get("settings")
         learned = header.get("learned_from")

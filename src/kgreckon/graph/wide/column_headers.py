@@ -118,6 +118,11 @@ def is_plain_id(header: str) -> bool:
     return _PLAIN_ID.search(header) is not None or _CAMEL_ID.search(header) is not None
 
 
+def is_code(header: str) -> bool:
+    """Whether a header is one of codes, which only tell things apart even where they are numbers: `UNcode`."""
+    return header.lower().endswith(("code", "codes"))
+
+
 def is_name(header: str) -> bool:
     """Whether a header is one of names: `name`, `prefLabel`, `title`."""
     return _folded(header) in _NAMES or re.search(r"^(?:pref|alt)Label$|[a-z]Name$", header) is not None

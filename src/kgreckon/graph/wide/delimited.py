@@ -8,6 +8,7 @@ import io
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
@@ -89,10 +90,11 @@ def read_delimited(path: Path, name: str, likely: str, separator: str = "", enco
         header = ["", *header]
     names = [" ".join(column.split()) or f"column {place}" for place, column in enumerate(header, 1)]
     check_names(names, str(path))
-    if _blanks_before_quotes(lines[skipped:], separator):
-        columns = _columns_by_row(content, path, names, separator, skipped)
-    else:
-        columns = _columns(content, path, names, separator, skipped)
+    read = _columns_by_row if _blanks_before_quotes(lines[skipped:], separator) else _columns
+    columns, shorter = read(content, path, names, separator, skipped)
+    if shorter:
+        which = "1 row has" if shorter == 1 else f"{shorter:,} rows have"
+        remarks.append(f"{which} fewer cells than the header: the last ones are taken as empty")
     rows_of_lines = content.count(b"\n") + (not content.endswith(b"\n")) - skipped - 1
     return WideTable(
         name,
@@ -117,36 +119,67 @@ def _blanks_before_quotes(lines: list[str], separator: str) -> bool:
     return quoted or with_blanks != without
 
 
-def _columns_by_row(content: bytes, path: Path, names: list[str], separator: str, skipped: int) -> dict[str, pa.Array]:
-    """The columns as the csv module reads them."""
+def _columns_by_row(
+    content: bytes, path: Path, names: list[str], separator: str, skipped: int
+) -> tuple[dict[str, pa.Array], int]:
+    """The columns as the csv module reads them, and how many rows lack cells at their end."""
     reader = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator, skipinitialspace=True)
-    rows = []
+    rows, shorter = [], 0
     try:
         for place, row in enumerate(reader):
             if place <= skipped or not row:
                 continue
-            if len(row) != len(names):
+            if len(row) > len(names):
                 raise UserError(
                     f"{path}:{reader.line_num}: the header has {len(names)} columns, this row has {len(row)}"
                 )
-            rows.append(row)
+            shorter += len(row) < len(names)
+            rows.append(_filled(row, names))
     except csv.Error as error:
         raise UserError(f"{path}:{reader.line_num}: {error}") from None
+    return _as_columns(rows, names), shorter
+
+
+def _filled(row: list[str], names: list[str]) -> list[str]:
+    """A row with the cells at its end that editors and spreadsheets leave away where they are empty."""
+    return row + [""] * (len(names) - len(row))
+
+
+def _as_columns(rows: list[list[str]], names: list[str]) -> dict[str, pa.Array]:
     return {name: pa.array([row[place] for row in rows], pa.string()) for place, name in enumerate(names)}
 
 
-def _columns(content: bytes, path: Path, names: list[str], separator: str, skipped: int) -> dict[str, pa.Array]:
+def _columns(
+    content: bytes, path: Path, names: list[str], separator: str, skipped: int
+) -> tuple[dict[str, pa.Array], int]:
+    """The columns as pyarrow reads them, and how many rows lack cells at their end."""
     kinds = {name: pa.string() for name in names}
+    shorter: dict[int, str] = {}  # by their place among all rows
+
+    def take_shorter(row: pyarrow.csv.InvalidRow) -> str:
+        if row.actual_columns > row.expected_columns:
+            return "error"
+        shorter[row.number - skipped - 2] = row.text
+        return "skip"
+
     try:
         table = pyarrow.csv.read_csv(
             pa.BufferReader(content),
             read_options=pyarrow.csv.ReadOptions(column_names=names, skip_rows=skipped + 1, use_threads=False),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=separator, newlines_in_values=True, invalid_row_handler=take_shorter
+            ),
             convert_options=pyarrow.csv.ConvertOptions(column_types=kinds, strings_can_be_null=False),
         )
     except pa.ArrowInvalid as error:
         raise UserError(_problem(str(error), path, skipped, separator)) from None
-    return {name: table.column(name).combine_chunks() for name in names}
+    if shorter:
+        rows = [_filled(next(csv.reader(io.StringIO(text, newline=""), delimiter=separator)), names)
+                for text in shorter.values()]  # fmt: skip
+        table = pa.concat_tables([table, pa.table(_as_columns(rows, names))])
+        whole = np.setdiff1d(np.arange(table.num_rows), list(shorter), assume_unique=True)
+        table = table.take(np.argsort(np.concatenate([whole, list(shorter)])))
+    return {name: table.column(name).combine_chunks() for name in names}, len(shorter)
 
 
 def _problem(message: str, path: Path, skipped: int, separator: str) -> str:

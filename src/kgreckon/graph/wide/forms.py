@@ -23,7 +23,7 @@ from kgreckon.graph.wide.calendars import (
     read_duration,
     seconds_of,
 )
-from kgreckon.graph.wide.column_headers import is_time, is_year, read_header
+from kgreckon.graph.wide.column_headers import is_id, is_time, is_year, read_header
 from kgreckon.graph.wide.mapping import Becomes, ColumnMapping
 from kgreckon.graph.wide.units import unit_named
 from kgreckon.graph.wide.wide_table import Distinct, cells, distinct
@@ -37,6 +37,7 @@ TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "y": True, "n"
           "1": True, "0": False}  # fmt: skip
 _PAIRS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"))
 _LIST_SEPARATORS = ("|", ";", ", ", ",", " / ", "/")
+_MANY_YEARS, _FEW_YEARS = 10, 5  # cells, and different ones, of a column of years whose header does not say so
 _ITEM = 40  # characters that a thing's name has at most, on average
 _WORDS = 8  # that nearly all names have at most
 
@@ -141,8 +142,8 @@ class Profile:
         if since := self._since_1970():
             return CellForm(ColumnMapping(kind=Becomes.DATE, unit=since), f"{since} since 1970")
         if pa.types.is_integer(self.column.type) or pa.types.is_floating(self.column.type):
-            if self.is_whole and is_year(self.header) and self._share(_is_year) >= MOST:
-                return CellForm(ColumnMapping(kind=Becomes.DATE), "years, by its header")
+            if self.is_whole and (years := self._years()):
+                return CellForm(ColumnMapping(kind=Becomes.DATE), years)
             return CellForm(ColumnMapping(kind=Becomes.NUMBER, unit=header.unit, factor=header.scale), header.why)
         sample = self.numeric_sample
         if not sample or any(re.fullmatch(r"0\d+", text) for text, _ in sample):
@@ -158,8 +159,8 @@ class Profile:
             return None
         odd = next((text for (text, _), fits in zip(sample, fit, strict=True) if not fits), None)
         but = f"but {odd!r:.40} is not a number" if odd is not None else ""
-        if is_year(self.header) and sum(count for text, count in sample if _is_year(text)) >= MOST * total:
-            return CellForm(ColumnMapping(kind=Becomes.DATE), "; ".join(filter(None, ("years, by its header", but))))
+        if years := self._years():
+            return CellForm(ColumnMapping(kind=Becomes.DATE), "; ".join(filter(None, (years, but))))
         units = Counter[str]()
         for quantity, count in found:
             if quantity is not None and quantity.unit:
@@ -171,6 +172,21 @@ class Profile:
         why.append(but)
         mapping = ColumnMapping(kind=Becomes.NUMBER, unit=unit, factor=header.scale, decimal=mark.mark)  # type: ignore[arg-type]
         return CellForm(mapping, "; ".join(filter(None, (*why, mark.why))))
+
+    def _years(self) -> str:
+        """Why numbers are taken for years; nothing where they are not."""
+        sample = self.numeric_sample
+        if is_year(self.header) and sum(n for text, n in sample if _is_year(text)) >= MOST * sum(n for _, n in sample):
+            return "years, by its header"
+        if (
+            self.distinct.total < _MANY_YEARS
+            or len(sample) < _FEW_YEARS
+            or is_id(self.header)
+            or read_header(self.header).unit
+            or not all(re.fullmatch(r"19\d\d|20[0-4]\d", text) for text, _ in sample)
+        ):
+            return ""
+        return "years, as all are between 1900 and 2049"
 
     def _since_1970(self) -> str:
         """The unit of whole numbers that count from the beginning of 1970, as computers keep times; else nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping as Dictionary
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 from kgreckon.errors import UserError
 from kgreckon.graph.wide.column_headers import (
     edge_columns,
+    is_code,
     is_plain_id,
     name_of,
     names_rank,
@@ -172,7 +174,7 @@ class _Table:
 
     def _type(self, columns: Sequence[ColumnGuess]) -> str:
         """What each row is, by the table's name; nothing where that says nothing, or the rows say it themselves."""
-        named = singular(" ".join(self.table.name.replace("_", " ").split()))
+        named = singular(_without_data(" ".join(re.sub(r"[_-]", " ", self.table.name).split())))
         if self.key_reference or self.ends is not None or _says_nothing(named):
             return ""
         relations = [column for column in columns if column.mapping.kind is Becomes.RELATION]
@@ -242,9 +244,10 @@ class _Table:
     def _number(self, profile: Profile, form: CellForm) -> ColumnGuess:
         header, found = profile.header, profile.distinct
         different = len(found) == found.total
-        if profile.is_whole and different and is_plain_id(header) and self.table.num_rows >= _MANY_ROWS:
-            return _left_out(profile, "ids: a different number in every row")
-        if profile.is_whole and is_plain_id(header) and found.repeated >= REPEATED * found.total:
+        tells_apart = profile.is_whole and (is_plain_id(header) or is_code(header))
+        if tells_apart and different and self.table.num_rows >= _MANY_ROWS:
+            return _left_out(profile, f"{'codes' if is_code(header) else 'ids'}: a different number in every row")
+        if tells_apart and found.repeated >= REPEATED * found.total:
             mapping = ColumnMapping(kind=Becomes.RELATION, name=_relation_name(header), things=_relation_name(header))
             return _taken(profile, mapping, "ids that repeat")
         mapping, why = form.mapping, form.why
@@ -285,6 +288,12 @@ class _Table:
         texts = self.profiles[header].sample
         known = sum(unit_named(text) is not None for text, _ in texts)
         return of if texts and known * 2 > len(texts) else None
+
+
+def _without_data(name: str) -> str:
+    """A table's name without a last word that says only that it is one: `country data` has countries."""
+    first, _, last = name.rpartition(" ")
+    return first if first and last.lower() in _NO_NOUNS and not _says_nothing(first) else name
 
 
 def _says_nothing(name: str) -> bool:

@@ -109,7 +109,8 @@ def _is_an_id(profile: Profile, table: WideTable) -> bool:
 def _told(profile: Profile, table: WideTable) -> str:
     missing = table.num_rows - profile.distinct.total
     none = f"; {missing:,} rows have none and are left out" if missing else ""
-    return f"a different one in each of {profile.distinct.total:,} rows{none}"
+    total = profile.distinct.total
+    return ("" if total == 1 else f"a different one in each of {total:,} rows") + none
 
 
 def _told_apart(profile: Profile, table: WideTable, profiles: dict[str, Profile]) -> Key | None:

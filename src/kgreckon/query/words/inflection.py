@@ -43,13 +43,18 @@ _PAST_IN_TEXT = "wrote won made led sang built taught shot ran bought sold held 
 _PAST = frozenset(_PAST_IN_TEXT.split())
 _PREPOSITIONS_IN_TEXT = "about after against at before by during for from in into near of on over to under with"
 PREPOSITIONS = frozenset(_PREPOSITIONS_IN_TEXT.split())
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?:$|[A-Z]))[a-z])")
+_AFTER_ACRONYM = re.compile(  # `UNregion`, where `HTTPServer` parts before its last capital
+    r"(?<=[A-Z]{2})(?=(?:code|country|date|growth|group|id|index|level|member|name|number|numeric|rank|rate|ratio|"
+    r"region|score|share|status|type|value|year)s?$)"
+)
 _NOT_WORDS = re.compile(r"[\s_./:]+")
 
 
 def words_of(name: str) -> list[str]:
     """The words of a name: `directedBy`, `directed_by` and `directed by` are the same."""
-    parts = [part for chunk in _NOT_WORDS.split(name) for part in _CAMEL.split(chunk) if part]
+    chunks = (part for chunk in _NOT_WORDS.split(name) for part in _AFTER_ACRONYM.split(chunk))
+    parts = [part for chunk in chunks for part in _CAMEL.split(chunk) if part]
     return [part if part.isupper() and len(part) > 1 else part.lower() for part in parts]
 
 

@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgreckon.benchmark import Benchmark, BuildProgress, BuildSettings, Split, SplitGraph, build
+from kgreckon.benchmark.building import begin, build_split
 from kgreckon.benchmark.numerical_edges import with_numerical_edges
 from kgreckon.benchmark.sampling import COMPUTED_ONE_HOP_COMPARISONS
-from kgreckon.benchmark.splits import entities_in, random_splits, values_in
+from kgreckon.benchmark.splits import entities_in, random_split, random_splits, values_in
 from kgreckon.errors import UserError
 from kgreckon.exact import ComparisonMode, answer
 from kgreckon.graph import GraphBuilder, open_graph
@@ -224,6 +225,21 @@ class TestOneHopTrainingQueries:
     def test_more_than_there_are_is_all(self, every, tmp_path):
         made = make(random_graph(), tmp_path / "b", types={"1p": TYPES["1p"]}, queries=10**6, mode=every.mode)
         assert self.by_type(made) == self.by_type(every)
+
+
+def test_computed_training_queries_depend_on_training_facts_and_the_value_table_alone(tmp_path):
+    """A comparison holds between any two values of the table: whether a hidden fact uses one changes nothing."""
+    chosen = BuildSettings.choose(random_graph(), types=TYPES, queries=200, mode="computed")
+    whole = random_split(random_graph(), np.random.default_rng(0))
+    kept, own = (splits == Split.TRAIN for splits in (whole.fact_splits, whole.attribute_fact_splits))
+    fewer = SplitGraph(whole.graph.restricted(kept, own), whole.fact_splits[kept], whole.attribute_fact_splits[own])
+    for name, split in (("whole", whole), ("fewer", fewer)):
+        build_split(begin(split, tmp_path / name, chosen), Split.TRAIN, chosen, BuildProgress(), 2)
+    assert same_files(tmp_path / "whole" / "train", tmp_path / "fewer" / "train")
+    hidden = ~values_in(whole.at(Split.TRAIN))
+    compared = [queries for queries in Benchmark.open(tmp_path / "whole").query_sets(Split.TRAIN, "1p")
+                if queries.shape.text == "(np,(nv))"]  # fmt: skip
+    assert hidden.any() and any(hidden[queries.hard.items].any() for queries in compared)
 
 
 class TestRepeatable:

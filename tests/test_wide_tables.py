@@ -235,6 +235,7 @@ class TestColumns:
         ("name", "kind"),
         [("wine.csv", "wine"), ("Films.csv", "Film"), ("movies.csv", "movie"), ("world_cities.csv", "world city"),
          ("wine_data.csv", "wine"), ("wine-list.csv", "wine list"),
+         ("wines_2020.csv", "wine"), ("2019 Films (new).csv", "Film"),
          ("data.csv", ""), ("Sheet1.csv", ""), ("2020.csv", ""), ("t.csv", "")],
     )  # fmt: skip
     def test_rows_are_of_the_kind_that_their_table_is_named_after(self, file, name, kind):
@@ -466,6 +467,16 @@ class TestFormats:
         for bound, small in (("_MOST_ROWS", 3), ("_PIECE", 100)):
             monkeypatch.setattr(loading, bound, small)
             assert load(path)[0].columns == whole.columns
+
+    @pytest.mark.parametrize("name", ["films.sqlite", "films.duckdb"])
+    def test_a_database_may_have_empty_tables(self, tmp_path, name):
+        self.write(tmp_path / name)
+        connect = sqlite3.connect if name.endswith("sqlite") else duckdb.connect
+        with contextlib.closing(connect(str(tmp_path / name))) as base:
+            base.execute("CREATE TABLE empty (a TEXT, b INTEGER)")
+            base.commit()
+        graph, _ = read(tmp_path / name)
+        assert (facts_of(graph), values_of(graph)) == self.expected()
 
     def test_frames_are_tables(self):
         frames = (TABLE, FLAT.to_pandas(), pl.DataFrame(FLAT), pl.DataFrame(TABLE).lazy(), TABLE.to_pandas(),

@@ -47,6 +47,7 @@ _NO_NOUNS_IN_TEXT = """
     table data dataset sheet export output input result query file download untitled unnamed train test tmp temp
     """
 _NO_NOUNS = frozenset(_NO_NOUNS_IN_TEXT.split())
+_NO_PART_OF_A_NOUN = re.compile(r"\([^)]*\)|\b(?:1[5-9]|20)\d\d\b")  # a remark or a year: wines_2020
 
 Profiles = dict[str, dict[str, Profile]]
 
@@ -174,7 +175,8 @@ class _Table:
 
     def _type(self, columns: Sequence[ColumnGuess]) -> str:
         """What each row is, by the table's name; nothing where that says nothing, or the rows say it themselves."""
-        named = singular(_without_data(" ".join(re.sub(r"[_-]", " ", self.table.name).split())))
+        words = _NO_PART_OF_A_NOUN.sub(" ", re.sub(r"[_-]", " ", self.table.name)).split()
+        named = singular(_without_data(" ".join(words)))
         if self.key_reference or self.ends is not None or _says_nothing(named):
             return ""
         relations = [column for column in columns if column.mapping.kind is Becomes.RELATION]

@@ -135,7 +135,8 @@ def joined(pieces: Sequence[pa.Array]) -> pa.Array:
     if len(kinds) > 1:
         return from_values(value for piece in pieces for value in piece.to_pylist())
     kind = next(iter(kinds), pa.string())
-    return pa.concat_arrays([piece if piece.type == kind else pa.nulls(len(piece), kind) for piece in pieces])
+    alike = [piece if piece.type == kind else pa.nulls(len(piece), kind) for piece in pieces]
+    return pa.concat_arrays(alike) if alike else pa.nulls(0, kind)
 
 
 def _text(value: Any) -> str | None:

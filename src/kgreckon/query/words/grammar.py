@@ -203,7 +203,10 @@ class QuestionReader(SetReader):
         attributes, self.at = self.measured_at(self.at)
         has = self.take("do", "does") is not None
         live = self.take("are there", "is there", "live", "are living", "living", "lives", "are", "is")
-        if not attributes or live == "is" or not (has or self.take(*PLACES)):
+        is_placed = not self._is_everywhere() and (has or self.take(*PLACES) is not None)
+        if attributes and not is_placed and self.low() in ("", "?"):
+            raise self.error("people are no things of this graph: ask how many people live in one of its things", start)
+        if not attributes or live == "is" or not is_placed:
             self.at = start
             return None
         of = self._entity(*self.entity_at(self.at)) if has else self.set(0)

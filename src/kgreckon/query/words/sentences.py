@@ -101,7 +101,7 @@ def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR
             bracketed = plain and question.sorting is not None and isinstance(writer, StrictWriter)
             return _sorted(f"({things})" if bracketed else things, question.sorting, question.limit, writer)
         case Aggregate.COUNT:
-            return f"how many {things}"
+            return f"how many {_in_plural(things)}"
         case Aggregate.WHETHER:
             if question.near is not None and isinstance(question.query, Entity) and not question.where:
                 return f"whether {writer.things(question.query)} is {_distance(question, question.near, writer)}"
@@ -111,6 +111,10 @@ def _asked(question: Question, writer: _Writer | StrictWriter, form: str = _NEAR
     if question.aggregate is Aggregate.VALUE:
         return term_words(_of_one(question), writer, writer.vocabulary.write_number)
     return f"{_TOTALS[question.aggregate]} {_measure(question.of, writer)} of {things}"
+
+
+def _in_plural(things: str) -> str:
+    return "things" if things == "anything" else things
 
 
 def _of_one(question: Question) -> Term:
@@ -165,7 +169,7 @@ def _at_a_place(question: Question, things: str, writer: _Writer | StrictWriter)
 
 
 def _sorted(things: str, sorting: Sorting | None, limit: int | None, writer: _Writer | StrictWriter) -> str:
-    things = "things" if things == "anything" else things
+    things = _in_plural(things)
     if sorting is None:
         return things if limit is None else f"top {limit} {things}"
     by = f"{things} by {_measure(sorting.attribute, writer)}"

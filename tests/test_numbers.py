@@ -10,10 +10,10 @@ from kgreckon.answers.estimates import formula_text, influence_text, interval_te
 from kgreckon.answers.number_prediction import PredictedNumber
 from kgreckon.graph import GraphBuilder
 from kgreckon.models.interface import Influence, Prediction
-from kgreckon.models.reckoner.attributes import AttributeModels, fit_attributes
+from kgreckon.models.reckoner.attributes import AttributeModels, Numbers, fit_attributes
 from kgreckon.models.reckoner.existence import FOLDS
 from kgreckon.models.reckoner.numbers.cases import Cases
-from kgreckon.models.reckoner.numbers.estimating import PARTS, Estimator
+from kgreckon.models.reckoner.numbers.estimating import PARTS, Estimates, Estimator
 from kgreckon.models.reckoner.numbers.forests import Forest
 from kgreckon.models.reckoner.numbers.influences import formula_of, influences
 from kgreckon.models.reckoner.numbers.intervals import ErrorShape
@@ -260,6 +260,14 @@ class TestEstimates:
         for attribute in range(2):
             assert np.isfinite(models[attribute].quantile(np.arange(len(graph.entities)), 0.5)).all()
             assert models[attribute].numbers(np.arange(9)).log_density(np.array([20.0, 30.0]), CPU).isfinite().all()
+
+    def test_a_number_far_from_everything_has_a_density(self):
+        """Else the weights of all values would be lost, for a number of another attribute without a unit."""
+        estimates = Estimates(np.array([0]), np.array([0.5]), np.array([0.05]))
+        scale = Scale.of(np.arange(9.0))
+        shape = replace(ErrorShape.of(np.linspace(-1, 1, 50)), spread=1e-9)
+        density = Numbers(estimates, [scale], [shape], (0.0, np.inf)).log_density(np.array([1.0, 1e13, 1e30]), CPU)
+        assert density.isfinite().all() and density[0, 0] > density[0, 1]
 
     def test_a_graph_without_numbers_or_without_links_will_do(self):
         alone = GraphBuilder()

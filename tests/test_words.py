@@ -819,3 +819,33 @@ def test_probabilities_for_people():
 )  # fmt: skip
 def test_the_words_of_a_name(name, words):
     assert " ".join(words_of(name)) == words
+
+
+@pytest.fixture(scope="module")
+def isotopes():
+    """Elements with weights, and isotopes with masses, among much else that is about the same elements."""
+    builder = GraphBuilder()
+    for name, weight in (("Tin", 118.7), ("Gold", 197.0)):
+        builder.add_fact(name, "is_a", "element")
+        builder.add_value(name, "atomic_weight", weight, "dalton")
+        builder.add_value(name, "atomic_weight_uncertainty", 0.1, "dalton")
+        for number in range(40):
+            builder.add_fact(f"{name} line {number}", "is_a", "line")
+            builder.add_fact(f"{name} line {number}", "atomic_number", name)
+        for number in (1, 2):
+            builder.add_fact(f"{name}-{number}", "is_a", "isotope")
+            builder.add_fact(f"{name}-{number}", "atomic_number", name)
+            builder.add_value(f"{name}-{number}", "mass", weight + number, "dalton")
+    return builder.build().vocabulary
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [("heaviest element", "top 1 elements by atomic weight"), ("the heaviest isotope", "top 1 isotopes by mass"),
+     ("elements heavier than Tin", "elements with atomic weight > the atomic weight of Tin"),
+     ("isotopes of Tin that are the heaviest", "top 1 isotopes with atomic number Tin by mass"),
+     ("which element is the lightest?", "bottom 1 elements by atomic weight"),
+     ("isotopes of Tin", "isotopes with atomic number Tin")],  # after more lines of it than are looked at elsewhere
+)  # fmt: skip
+def test_words_are_about_what_things_of_the_kind_have(isotopes, text, meaning):
+    assert sentence(read_question(text, isotopes), isotopes) == meaning

@@ -14,6 +14,7 @@ from kgreckon.query import Entity, Follow
 from kgreckon.query.notations import read_question
 from kgreckon.query.question import Question
 from kgreckon.query.words import sentence
+from kgreckon.query.words.lexicon import lexicon_of
 from kgreckon.runs.quality import Quality, RelationQuality, Suggestion
 from kgreckon.runs.run_folder import Run
 
@@ -50,6 +51,8 @@ def _question(answerer: Answerer, relation: str, things: np.ndarray) -> Suggesti
     """The likeliest fact of a relation that is not stated, as a question from its head."""
     names = answerer.graph.vocabulary
     label, best = names.relation_id(relation), (_LIKELY, -1, -1)
+    if label == lexicon_of(names).classes:  # of what kind a thing is nobody asks who has its table
+        return None
     for first in range(0, len(things), _AT_ONCE):
         heads = things[first : first + _AT_ONCE]
         rows, tails, probabilities = answerer.model.likely_facts(label, heads, best[0])

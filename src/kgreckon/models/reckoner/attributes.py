@@ -29,6 +29,7 @@ from kgreckon.models.reckoner.numbers.scales import Density, Scale, limits
 from kgreckon.models.reckoner.numbers.sources import SharedNumbers, SourceKeys
 
 DIMENSION = 32  # of the positions
+_FARTHEST = 1e18  # widths
 
 __all__ = ["AttributeModel", "AttributeModels", "Numbers", "Scale", "fit_attributes", "scales_of"]
 
@@ -66,6 +67,7 @@ class Numbers:
 
             center, width = (placed(column[makers == maker]) for column in (centers, widths * shape.spread))
             errors = (placed(scores)[None] - center[:, None]).div_(width[:, None])
+            errors.clamp_(-_FARTHEST, _FARTHEST)  # whose squares single precision still holds
             density = errors.square_().div_(shape.degrees).log1p_().mul_(-(shape.degrees + 1) / 2)
             density.sub_(placed(_marginal(scale, scores)))
             if len(density) == len(found):  # of one maker all

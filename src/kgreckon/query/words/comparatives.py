@@ -63,7 +63,7 @@ class ComparativeReader(VerbReader):
 
     def _usual(self, attributes: Sequence[int]) -> list[int]:
         """Of some attributes those that the things spoken of have."""
-        held = None if self.kind is None else self.lexicon.held_by(self.kind)
+        held = self.held_here()
         return [one for one in attributes if held is None or one in held] or list(attributes)
 
     def measured_at(self, place: int) -> tuple[list[int], int]:
@@ -150,7 +150,12 @@ class ComparativeReader(VerbReader):
 
     def _compared(self, word: str, depth: int) -> Query:
         """`higher than 4 km`, `north of Oslo`."""
-        return self._than(*self.lexicon.comparatives[word], depth)
+        attribute, more = self.lexicon.comparatives[word]
+        return self._than(self.lexicon.as_held(attribute, self.held_here()), more, depth)
+
+    def held_here(self) -> frozenset[int] | None:
+        """The attributes that the things spoken of have, where they are of a kind."""
+        return None if self.kind is None else self.lexicon.held_by(self.kind)
 
     def _than(self, attribute: int, more: bool, depth: int) -> Query:
         """The things whose attribute is more, or less, than what stands here."""

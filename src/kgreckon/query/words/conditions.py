@@ -377,7 +377,8 @@ class ConditionReader(CalculationReader):
             elif self.take(*BE) and self.take("the"):
                 skip = self.take_ordinal() or 0
                 if word := self.take(*self.lexicon.superlatives):
-                    self._best(*self.lexicon.superlatives[word], depth, skip)
+                    attribute, largest = self.lexicon.superlatives[word]
+                    self._best(self.lexicon.as_held(attribute, self.held_here()), largest, depth, skip)
                     return True
                 if word := self.take(*SUPERLATIVES):
                     by = self._compared_by()

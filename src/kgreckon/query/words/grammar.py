@@ -352,7 +352,7 @@ class QuestionReader(SetReader):
         asked = self.asked
         sorting = asked.sorting
         if sorting is None and asked.measure is not None and is_ranking:
-            sorting = Sorting(asked.measure, asked.descending)
+            sorting = Sorting(self.lexicon.as_held(asked.measure, self._held_by(query)), asked.descending)
         if (is_ranking or asked.only_best) and sorting is None and (asked.near is None or asked.measure_word):
             measured = self._held(query, _KINDS_OF.get(asked.measure_word, "size"))
             if len(measured) != 1 or asked.measure_word not in _KINDS_OF:

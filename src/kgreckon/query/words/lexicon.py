@@ -223,6 +223,17 @@ class Lexicon:
             self._held[kind] = self.vocabulary.stated_attributes(members)
         return self._held[kind]
 
+    def as_held(self, attribute: int, held: frozenset[int] | None) -> int:
+        """What people compare without naming it, by the attribute that the things have: of elements the atomic weight.
+
+        Where they have another attribute than the likeliest one, and only one that is called like it.
+        """
+        if held is None or attribute in held:
+            return attribute
+        names = next((names for names in _MEASURES.values() if self.attributes[attribute] in names), ())
+        alike = [one for one in sorted(held) if self.attributes[one].rpartition(" ")[2] in names]
+        return alike[0] if len(alike) == 1 else attribute
+
     def is_class(self, entity: int) -> bool:
         """Whether something is stated to be a member of this."""
         return self.is_a is not None and self.vocabulary.leads(self.is_a, entity)

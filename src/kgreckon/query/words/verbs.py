@@ -250,7 +250,11 @@ class VerbReader(ValueReader):
         if len(named) != 1 or self.kind is None:
             return None
         place = self.at
-        relations = [one for one in range(2 * len(self.lexicon.relations)) if self._ends_in(one, named[0], self.kind)]
+        relations = [
+            one
+            for one in range(2 * len(self.lexicon.relations))
+            if self._ends_in(one, named[0], self.kind, _ALL_LOOKED_AT)
+        ]
         in_place = [one for one in relations if one & 1 and self.lexicon.relations[one >> 1].verb in ("is in", "is on")]
         relations = in_place or relations
         if not relations:

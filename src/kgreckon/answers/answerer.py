@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgreckon.answers.answer_columns import Cell, Column, ColumnWriter, attributes_asked
+from kgreckon.answers.answer_columns import Cell
 from kgreckon.answers.answer_table import Answer, Answers
 from kgreckon.answers.arranging import TablePart, arranged
-from kgreckon.answers.calculated import calculated_ones, term_cells, term_name
+from kgreckon.answers.beside import values_beside, with_places
+from kgreckon.answers.calculated import calculated_ones
 from kgreckon.answers.drawn import total_with_inferred
 from kgreckon.answers.expected_numbers import expected_number
-from kgreckon.answers.nearness import Nearness, near_ones
+from kgreckon.answers.nearness import near_ones
 from kgreckon.answers.number_prediction import PredictedNumber
-from kgreckon.answers.reason import Reason, reason_of, with_value
+from kgreckon.answers.reason import Reason, reason_of
 from kgreckon.answers.selecting import Only, Ranking, select
 from kgreckon.answers.sparql_answers import SparqlAnswers, unknown_names
 from kgreckon.answers.totals import Total
@@ -39,7 +40,6 @@ from kgreckon.query import (
     Or,
     Pause,
     Query,
-    ValueOf,
     general_type,
     is_contradiction,
     sentence,
@@ -51,7 +51,6 @@ from kgreckon.query.notations import answers_wanted, read_question
 from kgreckon.query.paper import write
 from kgreckon.query.question import Question, Said, Sorting, check_sorts
 from kgreckon.query.sparql import check_question
-from kgreckon.query.terms import Calculated
 from kgreckon.query.within import filled
 from kgreckon.query.words.phrases import number_words
 from kgreckon.query.words.sentences import inner_words
@@ -241,15 +240,16 @@ class Answerer:
         if part.order is not None:
             best = arranged(self.model, question, best, part, nearness)
         best = best[part.offset : part.offset + limit]
+        ids = [id_ for id_, _ in best]
         if not of_numbers:
-            names.expect_labels([id_ for id_, _ in best])
+            names.expect_labels(ids)
         explained: list[Reason | None] = [None] * len(best)
         if explain:
-            chosen = [id_ for id_, _ in best[:reasons]]
+            chosen = ids[:reasons]
             explained[: len(chosen)] = self._reasons(ranking.query, chosen, only, pause)
-        columns, cells = self._table(question, ranking, [place for place, _ in best], further, nearness, pause)
+        columns, cells = values_beside(self.model, question, ranking, ids, COVERAGE, further, nearness, pause)
         if explain:
-            explained = self._placed(question, explained, [id_ for id_, _ in best], columns, cells)
+            explained = with_places(self.graph, question, explained, ids, (columns, cells))
         answers = tuple(
             self._answer(of_numbers, id_, score, id_ in proved, reason, row_cells)
             for (id_, score), reason, row_cells in zip(best, explained, cells, strict=True)
@@ -279,75 +279,9 @@ class Answerer:
             stated_otherwise=is_stated_otherwise(ranking.query),
         )
 
-    def _placed(
-        self,
-        question: Question,
-        reasons: Sequence[Reason | None],
-        ids: Sequence[int],
-        columns: Sequence[Column],
-        cells: Sequence[tuple[Cell | None, ...]],
-    ) -> list[Reason | None]:
-        """The reasons of some answers with the value that gives each its place in the order of the question."""
-        if question.sorting is None:
-            by = columns[0].name if question.near is not None else None
-        else:
-            term = question.sorting.attribute
-            names = self.graph.vocabulary
-            by = term_name(term, self.graph) if isinstance(term, Calculated) else names.attribute_name(term)
-        place = next((place for place, column in enumerate(columns) if column.name == by), None)
-        if place is None:
-            return list(reasons)
-        labels = map(self.graph.vocabulary.entity_label, ids)
-        return [
-            reason and with_value(reason, label, columns[place], row[place])
-            for reason, label, row in zip(reasons, labels, cells, strict=True)
-        ]
-
-    def _table(
-        self,
-        question: Question,
-        ranking: Ranking,
-        chosen: Sequence[int],
-        further: Sequence[int],
-        nearness: Nearness | None,
-        pause: Pause | None,
-    ) -> tuple[tuple[Column, ...], list[tuple[Cell | None, ...]]]:
-        """What stands beside each answer: its distance, if one is asked for, and the values of the question."""
-        columns, cells = self._columns(question, ranking, chosen, further, pause)
-        if nearness is None:
-            return columns, cells
-        return (nearness.column, *columns), [(nearness.cell(id_), *row) for id_, row in zip(chosen, cells, strict=True)]
-
     def _total(self, question: Question, proved: np.ndarray, only: Only | None, pause: Pause | None) -> Total:
         model = self._model_for(only)
         return total_with_inferred(self.graph, model, question, proved, pause, COVERAGE)
-
-    def _columns(
-        self,
-        question: Question,
-        ranking: Ranking,
-        chosen: Sequence[int],
-        further: Sequence[int],
-        pause: Pause | None,
-    ) -> tuple[tuple[Column, ...], list[tuple[Cell | None, ...]]]:
-        """The values that the question speaks of, beside each answer."""
-        attributes = list(dict.fromkeys([*attributes_asked(question), *further]))
-        writer = ColumnWriter(self.graph, self.model, question, attributes)
-        if not isinstance(ranking.sort, NumberSort):
-            calculated, terms = term_cells(self.graph, question, chosen)
-            own = []
-            for entity in chosen:
-                if pause is not None:
-                    pause()
-                own.append(writer.cells(entity, COVERAGE))
-            return (*calculated, *writer.of_things()), [(*one, *other) for one, other in zip(terms, own, strict=True)]
-        if further:
-            raise UserError("the answers are numbers, which have no attributes: columns are for things")
-        columns = writer.of_numbers()
-        if not columns:
-            return (), [() for _ in chosen]
-        assert isinstance(ranking.query, ValueOf)
-        return columns, writer.holders(self.model.proved(ranking.query.of), chosen)
 
     @property
     def places(self) -> Places:
@@ -427,8 +361,8 @@ class Answerer:
             if not len(candidates.ids):
                 return reason
         ranking = Ranking(question.query, sort_of(question.query, self.graph.vocabulary), candidates, one)
-        columns, cells = self._table(question, ranking, [place], (), nearness, pause)
-        [placed] = self._placed(question, [reason], [place], columns, cells)
+        beside = values_beside(self.model, question, ranking, [place], COVERAGE, nearness=nearness, pause=pause)
+        [placed] = with_places(self.graph, question, [reason], [place], beside)
         return placed or reason
 
     def id_of(self, query: Query, answer: Answer | str | float, unit: str | None = None) -> int:

@@ -16,6 +16,10 @@ def imported_blocks(result: Result) -> list[Block]:
     rows = {name_of(result): by_type}
     parts = [row for row in result.get("parts", {}).get("ablation", ()) if row["variant"] != "as trained"]
     rows |= {row["variant"]: row["by_type"] for row in parts if "by_type" in row}
+    tables = {
+        "MRR, without negation": [name for name in by_type if not _negates(name)],
+        "with negation": [name for name in by_type if _negates(name)],
+    }
     return [
         Heading(result["benchmark"]),
         Text(
@@ -24,8 +28,7 @@ def imported_blocks(result: Result) -> list[Block]:
             "Links alone are the same link predictor: a softmax over tails, times how many tails are stated, the\n"
             "maximum over what lies between, and products."
         ),
-        _by_type("MRR, without negation", rows, [name for name in by_type if not _negates(name)]),
-        _by_type("with negation", rows, [name for name in by_type if _negates(name)]),
+        *(_by_type(title, rows, types) for title, types in tables.items() if types),
     ]
 
 

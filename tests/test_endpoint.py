@@ -362,6 +362,7 @@ def test_what_needs_the_facts_or_a_model_is_refused_in_a_sentence(world_there, w
     with pytest.raises(UserError, match="in no folder that can be changed"):
         world_there.change()
     assert isinstance(world_there, EndpointAnswerer) and "http://127.0.0.1" in repr(world_there)
+    assert repr(world_there.graph).startswith("PartOfGraph: what was asked of the SPARQL endpoint http://127.0.0.1")
     address = address_of(world_there)
     for arguments, told in (
         (["ask", address, "countries", "--only", "inferred"], "only a trained run infers more"),

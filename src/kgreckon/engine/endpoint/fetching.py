@@ -20,11 +20,14 @@ from kgreckon.graph.values import ValueTable
 from kgreckon.query import EntitySort, Query, ValueOf, sort_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PartOfGraph(KnowledgeGraph):
     """Some numbers of a graph that is elsewhere, under the names of one question to it."""
 
     names: EndpointNames = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"PartOfGraph: what was asked of {self.names.lookups.client!r}"
 
     @cached_property
     def vocabulary(self) -> EndpointNames:

@@ -216,6 +216,17 @@ class TestEvidence:
             own = first[0] == place
             assert all(torch.equal(column[own], other) for column, other in zip(first[1:], alone[1:], strict=True))
 
+    def test_many_at_once_are_told_the_same_as_few(self, monkeypatch):
+        graph = random_graph(1)
+        rules, rng = mine_rules(graph), np.random.default_rng(0)
+        labels = torch.from_numpy(rng.integers(2 * len(graph.relations), size=300))
+        heads = torch.from_numpy(rng.integers(len(graph.entities), size=300))
+        few = Evidence(graph, rules).rows(labels, heads)
+        monkeypatch.setattr("kgreckon.models.reckoner.evidence._MANY", 10)
+        many = Evidence(graph, rules).rows(labels, heads)
+        assert len(few[0]) > 100
+        assert all(torch.equal(one, other) for one, other in zip(few, many, strict=True))
+
     def test_rules_are_kept(self):
         graph = random_graph(1)
         rules = mine_rules(graph)

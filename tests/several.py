@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import queue
 import socket
 import traceback
 from collections.abc import Callable
@@ -21,18 +22,35 @@ def together(size: int, work: Callable[..., Any], *arguments: Any, fails: bool =
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    results = _CONTEXT.SimpleQueue()
+    results = _CONTEXT.Queue()
     running = [
         _CONTEXT.Process(target=_run, args=(number, size, port, results, work, arguments)) for number in range(size)
     ]
     for process in running:
         process.start()
-    by_number = dict(results.get() for _ in running) if not fails else {}
+    by_number = {} if fails else _collected(results, running)
     for process in running:
         process.join()
     problems = [text for text in by_number.values() if isinstance(text, _Problem)]
     assert not problems, problems[0]
     return [by_number.get(number) for number in range(size)]
+
+
+def _collected(results: Any, running: list[Any]) -> dict[int, Any]:
+    """What all processes give back; where one ends without, the others would wait for it and so would we."""
+    found: dict[int, Any] = {}
+    while len(found) < len(running):
+        ended = [number for number, process in enumerate(running) if not process.is_alive()]
+        try:
+            number, result = results.get(timeout=1)
+            found[number] = result
+        except queue.Empty:
+            lost = [number for number in ended if number not in found]
+            if lost:
+                for process in running:
+                    process.kill()
+                raise AssertionError(f"process {lost[0]} ended and gave nothing back") from None
+    return found
 
 
 class _Problem(str):

@@ -224,9 +224,11 @@ def complete(
     if as_json:
         print_json({"file": str(out), "facts": filled.facts, "values": filled.values, "expected": filled.expected})
         return
+    facts, values = (
+        f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in ((filled.facts, "fact"), (filled.values, "value"))
+    )
     typer.echo(
-        f"{out}: {filled.facts:,} facts and {filled.values:,} values of at least {above:.0%}; "
-        f"about {filled.expected:,.0f} of them should be true"
+        f"{out}: {facts} and {values} of at least {above:.0%}; about {filled.expected:,.0f} of them should be true"
     )
 
 

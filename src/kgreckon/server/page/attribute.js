@@ -82,7 +82,7 @@ export async function show({ name }) {
   return {
     title: label,
     content: [
-      head("Attribute", label, `${counted(values, "value")} of ${counted(things, "thing")}${unitOf(unit) && `, in ${unit}`}`),
+      head("Attribute", label, `${counted(values, "value")} of ${counted(things, "thing")}${unitOf(unit) && !isCalendar(unit) ? `, in ${unit}` : ""}`),
       columns(
         [
           section("How its values are spread", [...pickable(attribute), summary(attribute)], { class: "spread" }),

@@ -1,6 +1,8 @@
 """Numbers: identities, trees, intervals, what is known, what moved an estimate, and how it is written."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from kgreckon.models.reckoner.numbers.forests import Forest
 from kgreckon.models.reckoner.numbers.influences import formula_of, influences
 from kgreckon.models.reckoner.numbers.intervals import ErrorShape
 from kgreckon.models.reckoner.numbers.scales import KINDS, Scale, limits
+from kgreckon.models.reckoner.predicting import predict
 
 CPU = torch.device("cpu")
 
@@ -268,6 +271,23 @@ class TestEstimates:
         shape = replace(ErrorShape.of(np.linspace(-1, 1, 50)), spread=1e-9)
         density = Numbers(estimates, [scale], [shape], (0.0, np.inf)).log_density(np.array([1.0, 1e13, 1e30]), CPU)
         assert density.isfinite().all() and density[0, 0] > density[0, 1]
+
+    @pytest.mark.parametrize(("day", "whole"), [(0.0, True), (0.25, False)])
+    def test_where_only_years_are_known_years_are_estimated(self, day, whole):
+        builder, rng = GraphBuilder(), np.random.default_rng(0)
+        for index in range(80):
+            builder.add_fact(f"c{index}", "in", f"k{index % 9}")
+            builder.add_value(f"c{index}", "founded", 1900.0 + 7 * (index % 9) + rng.integers(6) + day, "date")
+        graph = builder.build()
+        facts: Any = SimpleNamespace(
+            observed=SimpleNamespace(graph=graph),
+            attributes=fit_attributes(graph, folds_of(graph)),
+            existence=lambda _: np.ones(len(graph.entities)),
+        )
+        found = [predict(facts, entity, 0) for entity in range(9)]
+        ends = np.array([(one.low, one.estimate, one.high) for one in found])
+        assert (ends % 1 == 0).all() == whole
+        assert (np.diff(ends, axis=1) >= 0).all()
 
     def test_a_graph_without_numbers_or_without_links_will_do(self):
         alone = GraphBuilder()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgreckon.errors import UserError
+from kgreckon.graph.literals import is_calendar
 from kgreckon.models.interface import JudgedNumbers, Prediction
 from kgreckon.models.reckoner.numbers.influences import formula_of, influences
 from kgreckon.models.reckoner.predicted import PredictedFacts
@@ -22,10 +23,14 @@ def predict(
     stated = graph.values.numbers[graph.values_of.row(entity, attribute)]
     model = facts.attributes[attribute]
     numbers = model.numbers(np.array([entity]))
+    unit = graph.values.units[int(graph.attribute_units[attribute])]
     low, middle, high = (float(numbers.quantile(share)[0]) for share in ((1 - coverage) / 2, 0.5, (1 + coverage) / 2))
+    known = model.scale.numbers[model.scale.counts > 0]
+    if is_calendar(unit) and not (known % 1).any():  # where only years are known, no day is estimated
+        low, middle, high = (float(round(number)) for number in (low, middle, high))
     return Prediction(
         stated=tuple(stated.tolist()),
-        unit=graph.values.units[int(graph.attribute_units[attribute])],
+        unit=unit,
         has_it=1.0 if len(stated) else float(facts.existence(attribute)[entity]),
         estimate=middle,
         low=low,

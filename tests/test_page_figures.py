@@ -1,11 +1,14 @@
 """The figures of answers in a real browser: which are drawn, what they show, and where their points lead."""
 
+import json
 import re
+from urllib.parse import quote
 
 import pytest
 
 from browsing import PHONE, expect, serving, serving_model
 from films import films
+from kgreckon.graph import GraphBuilder
 from kgreckon.models.exact_model import ExactModel
 from small_world import small_world
 from test_overview import HOSTILE
@@ -111,25 +114,70 @@ def test_charts_fit_a_phone_in_the_dark_too(visit, options):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_hostile_names_stay_text_in_charts(visit):
-    rows = [[name, place, 10 - place] for place, name in enumerate(HOSTILE)]
-    page = visit("/")
-    script = """async rows => {
-        const { bars, scatter, timeline } = await import('/page/charts.js');
-        const point = ([label, x, y]) => ({ label, said: label, href: '/thing/x', observed: y % 2 === 0, x, y });
-        const measure = { label: rows[0][0], unit: rows[0][0] };
-        const bar = ([label, x]) => ({ label: label.slice(0, 90), amount: x, text: String(x) });
-        document.querySelector('#view').replaceChildren(
-            scatter(rows.map(point), measure, measure),
-            timeline(rows.map(point), { ...measure, unit: 'date' }),
-            bars(rows[0][0], rows[2][0], rows.map(bar)),
-        );
-    }"""
-    page.evaluate(script, rows)
-    expect(page.locator(".scatter svg")).to_be_visible()
-    assert page.locator("main img, main b").count() == 0
-    assert page.locator(".scatter .place").count() == page.locator(".timeline .place").count() == len(HOSTILE)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+WIDE = "wide" * 900  # an address holds no longer name of a column
+ITEMS = [*HOSTILE, *(f"{name} again" for name in HOSTILE)]
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    builder = GraphBuilder()
+    for place, name in enumerate(ITEMS):
+        builder.add_fact(name, "is_a", "Item")
+        builder.add_fact(name, HOSTILE[2], HOSTILE[place % 3])
+        builder.add_value(name, HOSTILE[0], 1.0 + 7 * place % 10, HOSTILE[2])
+        builder.add_value(name, WIDE, 1.0 + place, HOSTILE[0])
+        builder.add_value(name, HOSTILE[1], 1900.0 + 3 * place, "date")
+        builder.add_value(name, "latitude", 9.0 * place - 40, "degrees")
+        builder.add_value(name, "longitude", 15.0 * place - 70, "degrees")
+    with serving_model(ExactModel(builder.build())) as at:
+        yield at
+
+
+class TestHostileNames:
+    """Names with markup, from right to left and of 10 kB stay text in every figure, and fill no page."""
+
+    @staticmethod
+    def looked_at(visit, at, columns, options):
+        page = asked(visit, f"{quote('(rp,(^is_a),(e,(Item)))')}&columns={quote(json.dumps(columns))}", at, **options)
+        expect(page.locator("#map .place")).to_have_count(len(ITEMS))
+        return page
+
+    @staticmethod
+    def holds(page):
+        assert page.locator("main img, main b").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        heights = page.locator("figure").evaluate_all("figures => figures.map(figure => figure.offsetHeight)")
+        assert max(heights) < 800 and page.evaluate("document.documentElement.scrollHeight") < 6_000
+
+    @pytest.mark.parametrize("options", [{}, PHONE])
+    @pytest.mark.parametrize(
+        ("figure", "columns", "named"),
+        [
+            (".scatter", [HOSTILE[0], WIDE], ITEMS),
+            (".timeline", [HOSTILE[1]], ITEMS),
+            (".bar-chart", [WIDE], ITEMS),  # in the order of a number
+            (".bar-chart", [], HOSTILE[:3]),  # counted by what they are linked to
+            (".histogram", [HOSTILE[0]], []),
+        ],
+    )
+    def test_in_charts(self, visit, hostile, figure, columns, named, options):
+        page = self.looked_at(visit, hostile, columns, options)
+        chart = page.locator(f"#charts {figure}")
+        expect(chart).to_be_visible()
+        links = "links => links.map(link => link.getAttribute('aria-label') ?? link.textContent)"
+        said = chart.locator("a").evaluate_all(links)
+        assert len(said) == len(named)
+        assert all(any(text.startswith(name) for text in said) for name in named)
+        self.holds(page)
+
+    def test_on_the_map_and_in_its_tips(self, visit, hostile):
+        page = self.looked_at(visit, hostile, [], {})
+        for place, name in enumerate(ITEMS):
+            mark = page.locator("#map .place").nth(len(ITEMS) - 1 - place)  # the first is on top
+            assert mark.get_attribute("aria-label") == name
+            mark.focus()
+            expect(page.locator("#map .tip")).to_have_text(name if len(name) <= 26 else f"{name[:25]}…")
+        self.holds(page)
 
 
 @pytest.mark.parametrize(

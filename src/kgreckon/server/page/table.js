@@ -8,7 +8,7 @@ import { addressOf } from "./router.js";
 /** What stands in a column for an answer: what is stated with all its digits, what is inferred with its interval. */
 function cellOf(cell, { unit }) {
   if (!cell) return element("td", { class: "number" }, element("span", { class: "quiet" }, "–"), spoken(" not known"));
-  if (cell.value === null) return element("td", {}, cell.text);
+  if (cell.value === null) return element("td", {}, element("span", { class: "words" }, cell.text));
   const several = cell.text.includes(", ") || isCalendar(unit);
   if (cell.observed) return element("td", { class: "number" }, several ? cell.text : measured(cell.value, unit));
   return element(

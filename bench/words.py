@@ -54,6 +54,8 @@ def lines() -> dict[str, str]:
         "alternatives": "cities in Japan or " * 25 + "cities in Japan",
         "attributes of attributes": "the population of " * 27 + "Japan",
         "negations": "not " * 125,
+        "orders within orders": ("top 3 " * 90)[:500],
+        "superlatives": ("the largest " * 42)[:500],
         "one long unknown name": "X" * 500,
         "many unknown names": "Xy " * 166,
         "alternatives, and a mistake at the end": "cities in Japan or " * 25 + "cities in Japn",

@@ -125,6 +125,30 @@ class TestTools:
         number = called(server, "ask", query="(ap,(latitude),(e,(Tokyo)))", explain=False)
         assert number["answers"] == [{"answer": "35.6895 degrees", "status": "proved"}]
 
+    def test_what_rests_on_what_is_not_stated_is_found_and_not_proved(self, server, inferring, reckoner):
+        query = "countries that do not border France"
+        found = called(server, "ask", query=query, limit=2)
+        assert (found["status"], found["proved"], found["found"]) == ("found", 0, 241)
+        assert {each["status"] for each in found["answers"]} == {"found"} and "not stated" in found["notes"][0]
+        count = called(server, "ask", query=f"how many {query}")
+        assert (count["status"], count["found"], count["notes"][0]) == ("found", 241, "241")
+        assert called(server, "explain", query=query, answer="Norway")["status"] == "found"
+        otherwise = called(server, "ask", query="airports in Japan with elevation not > 5 metres")
+        assert (otherwise["status"], otherwise["proved"]) == ("proved", 7) and "found" not in otherwise
+        unbound = "SELECT ?a ?e { ?a :capital_of ?c OPTIONAL { ?a :elevation ?e } FILTER(!BOUND(?e)) }"
+        for text in (unbound, "ASK { :Oslo :capital_of ?c FILTER NOT EXISTS { ?c :borders :France } }"):
+            rows = called(server, "ask", query=text, limit=3)
+            assert rows["status"] == "found" and rows["proved"] == 0 < rows["found"]
+        relation = iri(reckoner.graph.relations.name(0))
+        denied = f"SELECT ?x ?y {{ ?x <{relation}> ?y FILTER NOT EXISTS {{ ?y <{relation}> ?x }} }}"
+        several = called(inferring, "ask", query=denied, limit=50)
+        assert several["status"] == "found" and several["proved"] == 0 < several["found"]
+        one = f"SELECT ?x {{ ?x <{relation}> ?y MINUS {{ ?x <{iri(reckoner.graph.relations.name(1))}> ?z }} }}"
+        run = called(inferring, "ask", query=one, limit=50)
+        assert run["found"] > 0
+        for each in run["answers"]:
+            assert each["status"] != "proved" and 0 <= each["probability"] <= 1
+
     def test_answers_carry_the_values_that_are_spoken_of(self, server):
         found = called(server, "ask", query="top 2 cities by population in Japan")
         assert found["columns"] == ["population (persons)"]

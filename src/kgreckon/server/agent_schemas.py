@@ -12,6 +12,7 @@ class Status(StrEnum):
     """How something is known."""
 
     PROVED = "proved"
+    FOUND = "found"  # in what is stated, where the question counts as false what is not: one more fact could end it
     LIKELY = "likely"  # inferred, and more likely than not where there is a probability
     UNKNOWN = "unknown"
 
@@ -113,6 +114,10 @@ class Found(Bounded):
     status: Status
     inferred: bool = Field(description="Whether a model may have added answers that are not stated.")
     proved: int = Field(description="How many answers the graph proves.")
+    found: int | None = Field(
+        default=None,
+        description="Instead, where what is not stated counts as false: how many answers fit what is stated.",
+    )
     columns: list[str] = Field(default=[], description="The values that the question speaks of, with their units.")
     answers: list[FoundAnswer] = []
     variables: list[str] | None = Field(

@@ -17,8 +17,9 @@ from kgreckon.errors import BeyondAlgebraError
 from kgreckon.graph.literals import is_calendar, nearest_day, write_date
 from kgreckon.models.interface import ScoreMeaning
 from kgreckon.query import Entity, Follow, Number, NumberSort, Pause, Query, sort_of
+from kgreckon.query.absence import rests_on_absence
 from kgreckon.query.notations import answers_wanted
-from kgreckon.query.sparql import gives_triples, own_limit
+from kgreckon.query.sparql import gives_triples, may_rest_on_absence, own_limit
 from kgreckon.query.words.phrases import fact_words, number_words
 from kgreckon.server import schemas, thing_schemas
 from kgreckon.server.agent_schemas import (
@@ -139,14 +140,16 @@ class AgentTools:
         answerer, wanted = self.service.answerer, min(limit, answers_wanted(None, own) if own is not None else limit)
         ranking = answerer.rank(question.query, pause)
         found = answerer.best(ranking, wanted, None, explain, wanted, pause, question)
-        answers = [self._answer(each, found.columns) for each in found]
+        stated = Status.FOUND if found.rests_on_absence else Status.PROVED
+        answers = [self._answer(each, found.columns, stated) for each in found]
         estimate = found.estimate
-        proved = Status.PROVED if found.total is not None and not found.rests_on_absence else Status.UNKNOWN
+        nothing = Status.UNKNOWN if found.total is None else stated
         reply = Found(
             question=_cut(found.words),
-            status=answers[0].status if answers else proved,
+            status=answers[0].status if answers else nothing,
             inferred=not self.certain,
-            proved=found.observed,
+            proved=found.observed if stated is Status.PROVED else 0,
+            found=found.observed if stated is Status.FOUND else None,
             columns=[_cut(column.header) for column in found.columns],
             answers=answers,
             estimate=None
@@ -171,21 +174,23 @@ class AgentTools:
                 )
         if found is None:
             found = self.service.stated(query, pause, most)
-        known = [self._known_row(each) for each in found.known]
+        stated = Status.FOUND if may_rest_on_absence(query) else Status.PROVED
+        known = [self._known_row(each, stated) for each in found.known]
         rows = [[_cut(cell) for cell in row] for row in found.cells(with_names=True)]
         count = int(bool(found.truth)) if found.truth is not None else len(rows)
         said = f"{found.summary()}." if found.inferred else "Answered from what is stated; nothing is inferred."
         notes = [said, *map(_cut, found.unknown)]
         if known:
-            count = sum(each.status is Status.PROVED for each in known)
+            count = sum(each.status is stated for each in known)
         best = [status for status in Status if status in {each.status for each in known}]
         if found.truth is False:
             notes.append("It is not stated, which does not mean that it is false.")
         reply = Found(
             question=_cut(query),
-            status=Status.PROVED if count else best[0] if best else Status.UNKNOWN,
+            status=stated if count else best[0] if best else Status.UNKNOWN,
             inferred=found.inferred,
-            proved=count,
+            proved=count if stated is Status.PROVED else 0,
+            found=count if stated is Status.FOUND else None,
             variables=list(found.variables),
             rows=rows,
             known=known,
@@ -196,8 +201,10 @@ class AgentTools:
         del reply.known[len(reply.rows) :]
         return reply
 
-    def _known_row(self, known: Known) -> RowStatus:
-        status = Status.PROVED if known.observed else self._likely(known.score)
+    def _known_row(self, known: Known, stated: Status) -> RowStatus:
+        if known.observed:
+            return RowStatus(status=stated)
+        status = self._likely(known.score)
         probability, score = self._chance(status, known.score)
         return RowStatus(status=status, probability=probability, score=score)
 
@@ -216,7 +223,8 @@ class AgentTools:
         proved = place in set(ranking.proved.tolist())
         score = float(ranking.candidates.scores[ranking.candidates.ids == place].max(initial=0.0))
         reason = answerer.explain_id(question, place, pause)
-        status = Status.PROVED if proved else self._likely(score)
+        stated = Status.FOUND if rests_on_absence(asked) else Status.PROVED
+        status = stated if proved else self._likely(score)
         probability, ranked = self._chance(status, score)
         return Why(
             answer=_cut(self._label(asked, place)),
@@ -353,8 +361,8 @@ class AgentTools:
         text = f"{source.label} — {group.label} → {target.label}"
         return StatedFact(text=_cut(text), relation=group.relation, inverse=group.inverse, entity=other.name)
 
-    def _answer(self, answer: Answer, columns: Sequence[Column]) -> FoundAnswer:
-        status = Status.PROVED if answer.observed else self._likely(answer.score)
+    def _answer(self, answer: Answer, columns: Sequence[Column], stated: Status) -> FoundAnswer:
+        status = stated if answer.observed else self._likely(answer.score)
         probability, score = self._chance(status, answer.score)
         return FoundAnswer(
             answer=_cut(answer.label),
@@ -374,7 +382,7 @@ class AgentTools:
         return _of_chance(score) if self.calibrated or score <= 0 else Status.LIKELY
 
     def _chance(self, status: Status, score: float) -> tuple[float | None, float | None]:
-        """The probability of what is likely or unknown, or else the score that only ranks."""
+        """The probability of what is not proved, or else the score that only ranks."""
         if status is Status.PROVED or self.certain:
             return None, None
         return (_rounded(score), None) if self.calibrated else (None, _rounded(score))

@@ -30,9 +30,9 @@ _NAMED_AT_ONCE = 40  # relations and attributes that the description of `ask` li
 
 _INSTRUCTIONS = """\
 A knowledge graph of {entities:,} entities and {facts:,} facts, with {model}.
-Everything that a tool answers has a status. "proved": the graph states it, or it follows from what is stated. "likely":
-it is inferred, with its probability. "unknown": it is not stated, and not likely; it may still be true. Say which it is
-when you pass an answer on.
+Everything that a tool answers has a status. "proved": the graph states it, or it follows from what is stated. "found":
+it fits what is stated, where what is not stated counts as false. "likely": it is inferred, with its probability.
+"unknown": it is not stated, and not likely; it may still be true. Say which it is when you pass an answer on.
 Begin with `search` to find names of entities, relations and attributes, then `ask`. `describe` shows what is known of
 one entity, `explain` gives the reasons of one answer, `predict` a number that may not be stated, and `complete` what is
 likely and not stated of some entities.

@@ -2,7 +2,7 @@
 
 from kgreckon.query.sparql.names import LABEL, NAMESPACE, PREFIXES, iri, name_of, term
 from kgreckon.query.sparql.reading import SparqlQuery, parse, parse_ask, parse_count
-from kgreckon.query.sparql.text import check_question, gives_triples, iris_in, is_ask, own_limit
+from kgreckon.query.sparql.text import check_question, gives_triples, iris_in, is_ask, may_rest_on_absence, own_limit
 from kgreckon.query.sparql.writing import number_literal, write
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "iri",
     "iris_in",
     "is_ask",
+    "may_rest_on_absence",
     "name_of",
     "number_literal",
     "own_limit",

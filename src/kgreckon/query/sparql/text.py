@@ -32,6 +32,8 @@ _DECLARED = re.compile(r"\bPREFIX\s+([^\s:]*):\s*<([^>]*)>", re.IGNORECASE)
 _BASE, _LOCAL = re.compile(r"\bBASE\b", re.IGNORECASE), re.compile(r"\w+")
 _RELATIVE = re.compile(r"<(?![A-Za-z][\w+.-]*:)[\w/.#][^()?$&|]*>")  # and no comparison, as in ?x<?y&&?y>?z
 _LIMIT = re.compile(r"\bLIMIT\s+(\d{1,18})[^{}]*$", re.IGNORECASE)
+# Words of SPARQL that ask what is not stated, and so may count it as false.
+_OF_ABSENCE = {"MINUS", "EXISTS", "BOUND", "COALESCE"}
 # Words of SPARQL that lead to other graphs and other servers.
 _ELSEWHERE = {
     "SERVICE": "no other endpoint is asked",
@@ -47,6 +49,11 @@ def is_ask(text: str) -> bool:
 def gives_triples(text: str) -> bool:
     """Whether a text begins as a CONSTRUCT or a DESCRIBE does."""
     return _TRIPLES.match(text) is not None
+
+
+def may_rest_on_absence(text: str) -> bool:
+    """Whether rows of a query may be there because something is not stated, as its words tell."""
+    return any(word.upper() in _OF_ABSENCE for word in _NAME_OR_WORD.findall(OPAQUE.sub(" _ ", text)))
 
 
 def check_question(text: str, tokens: int = MAX_TOKENS) -> str:

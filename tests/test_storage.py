@@ -505,3 +505,10 @@ class TestOpening:
     def test_a_graph_folder_is_not_a_source(self, folder):
         with pytest.raises(UserError, match="is a folder, but not one of MMKG"):
             read_sources([folder])
+
+
+def test_numbers_as_far_apart_as_can_be_are_two_values():
+    builder = GraphBuilder()
+    for number in (1.7976931348623157e308, -2.99e292, -1.7976931348623157e308, -2.99e292):
+        builder.add_value("a", "size", number, "metres")
+    assert len(builder.build().values) == 3

@@ -60,7 +60,8 @@ class ValueTable:
         order = np.lexsort((numbers, ranks))
         sorted_ranks, sorted_numbers = ranks[order], numbers[order]
         first = np.ones(len(order), dtype=bool)
-        first[1:] = (np.diff(sorted_ranks) != 0) | (np.diff(sorted_numbers) != 0)
+        # Compared, not subtracted: a difference may overflow.
+        first[1:] = (sorted_ranks[1:] != sorted_ranks[:-1]) | (sorted_numbers[1:] != sorted_numbers[:-1])
         rows = np.empty(len(order), dtype=np.int32)
         rows[order] = np.cumsum(first) - 1
         starts = np.searchsorted(sorted_ranks[first], np.arange(len(names) + 1))

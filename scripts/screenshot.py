@@ -84,10 +84,9 @@ def ask(words: str) -> str:
     return f"ask?{urlencode({'q': words})}"
 
 
-CAPITALS = "capitals of things that speak Portuguese"
 SHOWN = {
     "start": Picture("", see_start),
-    "answers": Picture(f"{ask(CAPITALS)}&above=0.01", see_reasons),
+    "answers": Picture(ask("the official language of Central African Republic"), see_reasons),
     "map": Picture(ask("cities within 300 km of Rome"), see_map),
     "thing": Picture("thing/Chad", see_thing),
     "phone": Picture("thing/Tokyo", see_thing, 390, 844),

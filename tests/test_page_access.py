@@ -29,6 +29,13 @@ VIEWS = {
     "attribute": "/attribute/area",
     "quality": "/quality",
 }
+# Further pictures and messages of the answers' view.
+MORE = {
+    "bars": f"/ask?q={quote('top 5 countries by population')}",
+    "total": f"/ask?q={quote('how many countries are there?')}",
+    "mistake": f"/ask?q={quote('countries that brder Japan')}",
+    "no answers": f"/ask?q={quote('countries with population < 1')}",
+}
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +73,10 @@ class TestQuality:
 class TestAxe:
     """No serious violation of what axe-core checks, in light and dark; contrasts alone are others in the dark."""
 
-    @pytest.mark.parametrize("view", VIEWS)
+    @pytest.mark.parametrize("view", VIEWS | MORE)
     def test_no_view_has_a_serious_violation(self, visit, view):
-        page = visit(VIEWS[view], reduced_motion="reduce")
+        page = visit((VIEWS | MORE)[view], refusals=view == "mistake", reduced_motion="reduce")
+        page.wait_for_load_state("networkidle")
         page.evaluate(AXE)
         self.open_all(page, view)
         assert page.evaluate(CHECK, None) == []

@@ -186,6 +186,15 @@ def test_what_was_told_before_the_first_checkpoint_is_forgotten_by_whoever_begin
         assert [record["step"] for record in records if told in record] == list(range(1, 7))
 
 
+@pytest.fixture
+def interruptible():
+    """A shell has the commands that it runs in the background ignore interrupts, and these tests may be one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("moment", ["in a step", "in a report", "in a validation"])
 def test_an_interrupt_keeps_every_step_that_is_whole(small, tmp_path, monkeypatch, moment):
     chosen = settings(dropout=0.2, steps=9, validate_every=5, report_every=5, checkpoint_every=100)
@@ -224,6 +233,7 @@ def test_an_interrupt_keeps_every_step_that_is_whole(small, tmp_path, monkeypatc
         assert lines[0] == lines[1]
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_interrupt_does_not_wait():
     with WholeSteps() as whole, pytest.raises(KeyboardInterrupt), whole.step():
         signal.raise_signal(signal.SIGINT)
